@@ -289,6 +289,32 @@ def test_bound_methods_and_partials():
     assert zyg.gradient(Line.at, line, 2.0) == ((2.0, 1.0), 3.0)
 
 
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_gradients_by_partials():
+    """Of `a * x` with a held by the partial (natively such a partial is a constant)."""
+    product = lambda a, x: a * x
+    first, named = functools.partial(product, 2.0), functools.partial(product, x=2.0)
+    assert zyg.gradient(lambda f: f(3.0), first)[0].args == (3.0,)
+    assert zyg.gradient(lambda f: f(3.0), named)[0].keywords == {"x": 3.0}
+    assert zyg.gradient(lambda fs: fs["a"](3.0), {"a": first})[0]["a"].args == (3.0,)
+    assert zyg.grad(lambda x, f: f(x))(3.0, first) == 2.0
+    assert zyg.jit(lambda f: f(3.0))(first) == 6.0
+
+
+def test_attributes_of_partials():
+    def positional(a):
+        p = functools.partial(lambda a, x: a * x, a)
+        return p(3.0) * p.args[0]
+
+    def by_keyword(a):
+        p = functools.partial(lambda a, x: a * x, x=a)
+        p.keywords["x"] = 2 * a
+        return p(3.0) * p.func(1.0, a)
+
+    assert (zyg.jit(positional)(2.0), zyg.grad(positional)(2.0)) == (positional(2.0), 12.0)
+    assert (zyg.jit(by_keyword)(2.0), zyg.grad(by_keyword)(2.0)) == (by_keyword(2.0), 24.0)
+
+
 def test_transforms_can_be_pickled():
     again = pickle.loads(pickle.dumps(zyg.grad(g, 1)))
     assert again(1.0, 2.0) == 3.0 and repr(again) == "<zyg.grad(g, argnums=1)>"

@@ -765,3 +765,46 @@ def test_powers_of_real_constants_and_spreads_of_complex_numbers(of_array, nativ
 
     wanted = differences.derivative(lambda x: of_array(NUMBERS(x)), 0.7)
     assert zyg.derivative(function)(0.7) == pytest.approx(wanted, rel=1e-8)
+
+
+def through_a_handler(function):
+    """The same, which native code does not take."""
+
+    def tried(*args):
+        try:
+            return function(*args)
+        except KeyError:
+            return None
+
+    return tried
+
+
+@each_in_turn
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize(
+    ("function", "at", "direction"),
+    [
+        (lambda z: z.real * z.imag, (0.3 + 0.4j,), (1 + 2j,)),
+        (lambda z: abs(z) ** 2 * z, (0.3 + 0.4j,), (1 + 2j,)),
+        (lambda x: (x * 1j + 2.0) ** 2, (0.3,), (1.5,)),
+        (lambda z, x: {"a": z * z * x, "b": [z.conjugate(), x]}, (0.3 + 0.4j, 0.7), (1 + 2j, -1.0)),
+        (lambda a: a * a[::-1].conj(), (np.array([0.3 + 0.4j, 1.0 - 0.2j]),), (np.array([1 + 2j, 0.5j]),)),
+    ],
+)
+def test_tangents_through_python(function, at, direction):
+    step = 1e-6
+    moved = lambda by: function(*[x + by * v for x, v in zip(at, direction)])
+    value, tangent = zyg.jvp(through_a_handler(function), at, direction)
+    numbers = lambda v: [p for x in v.values() for p in numbers(x)] if isinstance(v, dict) else list(np.ravel(v))
+    wanted = (np.array(numbers(moved(step))) - numbers(moved(-step))) / (2 * step)
+    np.testing.assert_allclose(numbers(tangent), wanted, rtol=1e-7)
+    assert numbers(value) == numbers(function(*at))
+
+
+@each_in_turn
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_products_of_hessians_through_python():
+    z, v = 0.3 + 0.4j, 1 + 2j
+    slope = lambda z: 4 * abs(z) ** 2 * z  # the gradient of |z|**4
+    wanted = (slope(z + 1e-6 * v) - slope(z - 1e-6 * v)) / 2e-6
+    assert abs(zyg.hvp(through_a_handler(lambda z: abs(z) ** 4), z, v) - wanted) < 1e-7

@@ -17,7 +17,7 @@ import threading
 import types
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 from . import params, pipeline, rules
@@ -267,12 +267,21 @@ class Dispatcher:
             binder = self._binder = Binder(transform.function)
         return binder(args, keywords)
 
+    def _arguments_with_gradients(self, count: int) -> Container[int]:
+        """By which of so many arguments a gradient is asked for."""
+        kind, argnums = self.transform.kind, self.transform.argnums
+        if kind in ("gradient", "withgradient", "pullback") or (kind in ("grad", "value_and_grad") and argnums is None):
+            return range(kind in DIRECT_KINDS, count)
+        return (argnums if isinstance(argnums, tuple) else (argnums,)) if kind in ("grad", "value_and_grad") else ()
+
     def types_of(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Type, ...]:
         """The types of the arguments; an error names the argument that has none."""
         result = []
         typing = Typing()
+        asked = self._arguments_with_gradients(len(args))
         for at, value in enumerate([*args, *keywords.values()]):
             typing.by_value = (at if at < len(args) else list(keywords)[at - len(args)]) in self.by_value
+            typing.differentiated = at in asked
             try:
                 result.append(typing.of(value))
             except UntypableValue as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import enum
+import functools
 import itertools
 import types
 from typing import Any, Generic, Protocol
@@ -75,6 +76,15 @@ SLICE = ("start", "stop", "step")
 _DTYPES = "float64, float32, int64, int32, uint8, bool or complex128"
 
 
+def _is_constant(value: Any) -> bool:
+    """Whether nothing in a partial has a gradient."""
+    if isinstance(value, functools.partial):
+        return all(map(_is_constant, (value.func, *value.args, *value.keywords.values())))
+    return isinstance(value, (str, bytes, int, type(None), types.BuiltinFunctionType, type, np.ufunc)) or (
+        isinstance(value, types.FunctionType) and not value.__closure__
+    )
+
+
 def type_of(value: Any) -> Type:
     """The type of a Python value; UntypableValue for those that compiled code cannot take.
 
@@ -93,6 +103,7 @@ class Typing:
     def __init__(self) -> None:
         self.numbers: dict[int, int] = {}
         self.by_value = False  # whether integers are constants
+        self.differentiated = False  # whether a gradient by the value is asked for
         self.open: tuple[int, ...] = ()  # functions being looked at
 
     def of(self, value: Any) -> Type:
@@ -130,6 +141,10 @@ class Typing:
             if issubclass(cls, tuple):
                 return Struct(cls, names or (), tuple(map(self.of, value)))
             return self._object(value)
+        if cls is functools.partial and self.differentiated and not _is_constant(value):
+            raise UntypableValue(
+                "a functools.partial that holds numbers or arrays", hint="pass a lambda that calls the function"
+            )
         if callable(value) or isinstance(
             value, (types.ModuleType, type, np.dtype, types.EllipsisType, np.random.Generator, np.random.RandomState)
         ):

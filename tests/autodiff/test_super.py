@@ -276,3 +276,28 @@ def test_arguments_behind_stars():
         assert back(1.0)[0] == pytest.approx(differences.derivative(program, 0.7), rel=1e-7)
     with pytest.raises(TypeError, match="multiple values"):
         python_pullback(lambda x: Outermost(x, k=x).total(x, **{"by": x}, **{"by": 2.0}), (0.7,), {})
+
+
+class Halves:
+    def items(self, x):
+        yield 0.5 * x
+        yield x * x
+
+
+class Products(Halves):
+    def items(self, x):
+        for v in super().items(x):
+            yield v * x
+
+    def named_items(self, x):
+        for v in super(Products, self).items(x):  # noqa: UP008
+            yield v * x
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_generators():
+    """0.5 x**2 + x**3"""
+    assert zyg.gradient(lambda x: sum(Products().items(x)), 2.0) == (14.0,)
+    assert zyg.jit(zyg.grad(lambda x: sum(Products().named_items(x))))(2.0) == 14.0
+    with pytest.raises(zyg.Unsupported, match="name the class and the object"):
+        zyg.jit(lambda x: sum(Products().items(x)))(2.0)

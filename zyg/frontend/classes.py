@@ -175,6 +175,9 @@ def find_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract | None:
         return MethodValue((tuple, name), v)
     if isinstance(v, FunctionValue):
         return _function_attribute(e, v, name)
+    if isinstance(v, MethodValue) and isinstance(v.receiver, TupleValue):
+        names = getattr(v.function, "names", ())  # of what it is bound to, where that is its attributes
+        return v.receiver.items[names.index(name)] if name in names else None
     return None
 
 
@@ -360,6 +363,8 @@ def super_value(e: Evaluator, args: tuple[Abstract, ...]) -> Abstract:
         frame = e.frame
         while frame is not None and frame.library:
             frame = frame.parent
+        if frame is not None and frame.generator is not None:  # which keeps what is live, not its arguments
+            raise e.refuse("super() in a generator", hint="name the class and the object: super(Class, self)")
         if frame is None or "__class__" not in frame.free or not frame.arguments:
             e.throw("RuntimeError", "super(): no arguments")
         assert frame is not None

@@ -171,3 +171,6 @@ def call_partial(bound: Any, /, *args: Any, **keywords: Any) -> Any:
     """What calling `functools.partial(...)` does."""
     function, first, named = bound
     return function(*first, *args, **{**named, **keywords})
+
+
+call_partial.names = "func", "args", "keywords"  # as attributes of a partial are called
