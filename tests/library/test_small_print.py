@@ -108,6 +108,7 @@ def test_values_that_numpys_own_tests_ask_for():
         (lambda a: np.delete(a, a), np.array([1.0, 2.0])),
         (lambda a: np.delete(a, True), np.array([1.0, 2.0])),
         (lambda a: np.unravel_index(a, ()), np.array([0])),
+        (lambda a: NUMPY.partition(a, 1, kind="nonsense"), np.ones(3)),
         (lambda a: NUMPY.equal.reduce(a), np.array([0, 0])),
         (lambda a: NUMPY.frexp(a, out=a), np.array([5.7])),
         (lambda a: NUMPY.add(a, a, out=[]), np.array([5.7])),

@@ -284,6 +284,7 @@ def parting_orders(rows: Any, places: Any) -> Any:
 
 @implements(np.partition, instead=FIELDS)
 def partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect") -> Any:
+    check_kind(kind)
     source = np.asarray(a)
     if axis is None:
         source = source.ravel()
@@ -293,13 +294,19 @@ def partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect") -> An
     return from_lines(parted_rows(lines(source, axis), places_in(kth, source.shape[axis])), source.shape, axis)
 
 
+def check_kind(kind: Any) -> None:
+    if kind != "introselect":
+        raise ValueError(f"select kind must be 'introselect' (got '{kind}')")
+
+
 @implements((np.ndarray, "partition"), instead=FIELDS)
 def partition_in_place(a: Any, kth: Any, axis: int = -1, kind: Any = "introselect") -> None:
-    a[...] = np.partition(a, kth, axis)
+    a[...] = np.partition(a, kth, axis, kind)
 
 
 @implements(np.argpartition, (np.ndarray, "argpartition"), instead=FIELDS)
 def argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect") -> Any:
+    check_kind(kind)
     source = np.asarray(a)
     if axis is None or source.ndim == 0:
         source = source.ravel()
