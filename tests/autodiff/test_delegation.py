@@ -155,8 +155,38 @@ def test_what_is_refused():
         both = outer(items)
         return next(both) * next(items)
 
-    with pytest.raises(Unsupported, match="while another one gives its items"):
-        pullback(taken_meanwhile, (0.7,))
+    def closed(x):
+        items = inner(x)
+        assert next(items)
+        both = outer(items)
+        total = next(both)
+        both.close()
+        return total + sum(items)  # which are none: CPython has closed it, too
+
+    def left(x):
+        total, items = 0.0, inner(x)
+        for v in outer(items):
+            total += v
+            break
+        for v in items:
+            total += v * x
+        return total
+
+    def thrown(x):
+        both = outer(inner(x))
+        total = next(both)
+        return total + both.throw(KeyError)
+
+    escaping.generators_are_watched = True
+    compile_.forget()
+    with pytest.raises(Unsupported, match="thrown into a generator"):
+        pullback(thrown, (0.7,))
+    for f in (taken_meanwhile, closed, left):
+        for watched in (False, True):
+            escaping.generators_are_watched = watched
+            compile_.forget()
+            with pytest.raises(Unsupported, match="that another one gives the items of"):
+                pullback(f, (0.7,))
 
 
 def test_in_try_bodies():

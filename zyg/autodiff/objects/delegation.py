@@ -11,32 +11,11 @@ from its end.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
-from zyg.errors import Unsupported
-
-from . import foreign, later
+from . import later
 from .calls import known
-from .generators import Generator
-
-
-class _Away:
-    """In the place of the forward half of a generator that another one gives the items of."""
-
-    __slots__ = ("forward", "gi_code")
-
-    def __init__(self, forward: Any):
-        self.forward = forward
-        self.gi_code = forward.gi_code
-
-    def _refuse(self, *args: Any) -> NoReturn:
-        raise Unsupported(
-            "an item that is taken of a generator while another one gives its items (`yield from`)",
-            foreign.position_of(foreign.caller()),
-            hint="write a loop that yields in the place of `yield from`",
-        )
-
-    __iter__ = __next__ = send = throw = close = _refuse
+from .generators import Away, Generator
 
 
 def handed_over() -> list[Generator]:
@@ -62,7 +41,7 @@ def hand_over(iterator: Generator, handed: list[Generator]) -> Any:
     """What `yield from` goes through."""
     forward = iterator.forward
     handed.append(iterator)
-    iterator.forward = _Away(forward)
+    iterator.forward = Away(forward)
     iterator.handed_over = True
     return forward
 

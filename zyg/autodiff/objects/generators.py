@@ -141,6 +141,28 @@ class Generator(Iterator):
         return self.forward.close()
 
 
+class Away:
+    """In the place of the forward half of a generator that another one gives the items of, and is suspended: with that one CPython
+    would close it."""
+
+    __slots__ = ("forward",)
+
+    def __init__(self, forward: Any):
+        self.forward = forward
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.forward, name)
+
+    def _refuse(self, *args: Any) -> NoReturn:
+        raise Unsupported(
+            "an item of a generator that another one gives the items of (`yield from`), and has not been gone through to the end",
+            foreign.position_of(foreign.caller()),
+            hint="go through one of the two, or write a loop that yields in the place of `yield from`",
+        )
+
+    __iter__ = __next__ = send = throw = close = _refuse
+
+
 class _Cleaning(threading.local):
     """The generators of running pullbacks that have something to do when they are closed."""
 
@@ -230,6 +252,13 @@ def record_send(generator: Generator, value: Any) -> tuple[Any, Any]:
 
 
 def record_throw(generator: Generator, *exception: Any) -> tuple[Any, Any]:
+    frame = generator.forward.gi_frame
+    if frame is not None and any(type(x) is Generator and type(x.forward) is Away for x in frame.f_locals.values()):
+        raise Unsupported(
+            "an exception that is thrown into a generator which gives the items of another one (`yield from`)",
+            foreign.position_of(foreign.caller()),
+            hint="write a loop that yields in the place of `yield from`, with a handler around the `yield`",
+        )
     item = resume(generator, generator.forward.throw, *exception)
     return item, (run_item, generator, generator.items)
 
@@ -362,11 +391,14 @@ def delegated(iterator: Any, sent: Any) -> tuple[bool, Any]:
 def record_delegated(iterator: Any, sent: Any) -> tuple[Any, Any]:
     """(the step of `yield from`, back)"""
     if type(iterator) is Generator:
+        if type(iterator.forward) is Away and not iterator.handed_over:
+            iterator.forward = iterator.forward.forward
         if sent is not None:
             try:
                 item, back = record_send(iterator, sent)
             except StopIteration as end:
                 return (False, end.value), (_run_delegated_end, iterator)
+            iterator.forward = Away(iterator.forward)
             return (True, item), (_run_delegated_send, back)
         try:
             item = next(iterator.forward)
@@ -379,6 +411,7 @@ def record_delegated(iterator: Any, sent: Any) -> tuple[Any, Any]:
             iterator.fail(error)
             raise
         number = iterator.items = iterator.items + 1
+        iterator.forward = Away(iterator.forward)
         return (True, item), (_run_delegated_item, iterator, number)
     if sent is not None or not isinstance(iterator, Iterator):
         return _delegated_by_methods(iterator, sent)
