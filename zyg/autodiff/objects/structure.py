@@ -62,7 +62,7 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
             return ("list", x, [NOTHING] * len(held))
         return ("list", x, (FlatTuples.of(held) if kinds == _TUPLE else None) or [form(v, seen) for v in held])
     if issubclass(t, dict):
-        return ("dict", x, {k: form(v, seen) for k, v in dict.items(x)})
+        return ("dict", x, {k: form(v, seen) for k, v in list(dict.items(x))})  # (modules load others when asked)
     if t is MappingProxyType:
         mapping = gc.get_referents(x)[0]
         return form(mapping, seen) if type(mapping) is dict and "__module__" not in mapping else NOTHING
