@@ -289,6 +289,25 @@ def test_bound_methods_and_partials():
     assert zyg.gradient(Line.at, line, 2.0) == ((2.0, 1.0), 3.0)
 
 
+class Scale:
+    def __init__(self, by):
+        self.by = by
+
+    @zyg.jit
+    def at(self, x):
+        return self.by * x
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_bound_methods_of_jitted_functions():
+    """A bound method has the attributes of its function, and is not that function."""
+    at = Scale(3.0).at
+    assert zyg.grad(at)(2.0) == zyg.derivative(at)(2.0) == 3.0
+    assert zyg.gradient(lambda x: at(x) * x, 2.0) == (12.0,)
+    by_method, by_x = zyg.gradient(lambda h, x: h(x) * x, at, 3.0)
+    assert (by_method.by, by_x) == (9.0, 18.0)
+
+
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 def test_gradients_by_partials():
     """Of `a * x` with a held by the partial (natively such a partial is a constant)."""

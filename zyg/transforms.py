@@ -86,7 +86,10 @@ ATTRIBUTE = "__zyg_transform__"
 
 
 def transform_of(value: Any) -> Transform | None:
-    """The record of a callable made by zyg, or of one of zyg's own public functions; None for anything else."""
+    """The record of a callable made by zyg, or of one of zyg's own public functions; None for anything else, a bound method of one
+    too."""
+    if type(value) is types.MethodType:  # which has the attributes of its function
+        return None
     try:
         if _has_own_lookup(type(value)):  # which is the user's code
             transform = object.__getattribute__(value, ATTRIBUTE)
@@ -128,7 +131,7 @@ def describe(value: Any) -> str:
 def effective_options(transform: Transform) -> Options:
     """A transform's own options, or those of the function under it, or the defaults."""
     while transform.options is None:
-        inner = transform_of(transform.function)
+        inner = transform_of(getattr(transform.function, "__func__", transform.function))
         if inner is None:
             return Options()
         transform = inner

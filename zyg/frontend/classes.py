@@ -247,7 +247,7 @@ def _known_attribute(e: Evaluator, obj: Any, name: str) -> Abstract | None:
         return known(value)
     raise e.refuse(
         f"the attribute '{name}' of {obj!r}, an object that compiled code does not know",
-        hint="pass it as an argument: numbers, arrays, tuples, named tuples and dataclasses",
+        hint="pass it as an argument (of a bound method: compile a function that calls it, lambda x: obj.method(x))",
     )
 
 

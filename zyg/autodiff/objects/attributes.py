@@ -333,7 +333,8 @@ def _has_slots(cls: type) -> bool:
     """Whether instances have attributes that are not items of their `__dict__`, where there may be others of these names."""
     found = _with_slots.of(cls)
     if found is None:
-        found = any(is_slot(cls, held) for c in cls.__mro__ for held in vars(c).values())
+        held = [h for c in cls.__mro__ for name, h in vars(c).items() if name != "__dict__"]  # a namespace's is a slot
+        found = any(is_slot(cls, h) for h in held)
         _with_slots.note(cls, found)
     return found
 
