@@ -130,6 +130,18 @@ def test_foreign_code_on_the_derivative_is_refused():
         gradient(lambda x: locals()["x"] * x, 1.5)
 
 
+def test_the_dict_of_a_function():
+    def f(x):
+        def counted(z):
+            return z
+
+        counted.a = x * x
+        counted.__dict__["a"] *= 2.0
+        return counted.a * counted(x)
+
+    assert gradient(f, 1.5)[0] == pytest.approx(6.0 * 1.5**2)
+
+
 def test_one_array_as_two_arguments():
     """The gradient is by each argument alone, where none is written."""
     x = np.array([1.0, 2.0])

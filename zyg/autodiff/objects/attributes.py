@@ -327,14 +327,16 @@ def instance_dict(x: Any) -> tuple[Any, Any]:
 
 
 _with_slots = ByIdentity()
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: of a class statement, for one
 
 
 def _has_slots(cls: type) -> bool:
     """Whether instances have attributes that are not items of their `__dict__`, where there may be others of these names."""
     found = _with_slots.of(cls)
     if found is None:
-        held = [h for c in cls.__mro__ for name, h in vars(c).items() if name != "__dict__"]  # a namespace's is a slot
-        found = any(is_slot(cls, h) for h in held)
+        # (What builtin classes hold in C, as functions and namespaces do, has no items beside it.)
+        made = [c for c in cls.__mro__ if c.__flags__ & _HEAP_TYPE]
+        found = any(is_slot(cls, held) for c in made for held in vars(c).values())
         _with_slots.note(cls, found)
     return found
 
