@@ -885,6 +885,8 @@ def test_a_numpy_number_in_front_of_an_object():
         assert run(a, 0.7) == f(a, 0.7)
     by_a, by_x = python_pullback(lambda a, x: (a[0] + Behind(x)) * x, (a, 0.7), {})[1](1.0)
     assert [*by_a, by_x] == pytest.approx([0.49, 0.0, 2.1])
+    wide = lambda x: (np.longdouble(2.0) + Behind(x)) * x  # there is no Python number for it
+    assert python_pullback(wide, (0.7,), {})[1](1.0) == pytest.approx((140.0,))
     with pytest.raises(zyg.Unsupported, match="NumPy makes an array of its items"):
         zyg.jit(lambda a: (a[0] + ManyBehind(2.0))[0])(a)
 

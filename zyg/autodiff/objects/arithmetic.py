@@ -275,7 +275,11 @@ def by_methods(op: str, a: Any, b: Any) -> Any:
     if not (is_python(forward) or is_python(reflected)):
         return None
     if isinstance(a, np.generic) and forward is not None and not _is_array(tb):
-        return by_methods(op, a.item(), b)  # NumPy makes an array of the object, and has Python's number for its items
+        item = (
+            a.item()
+        )  # NumPy makes an array of the object, and has Python's number for its items (if there is one for the type)
+        if not isinstance(item, np.generic):
+            return by_methods(op, item, b)
     order = [(a, b, forward, 0), (b, a, reflected, 1)]
     if reflected is not None and issubclass(tb, ta) and reflected is not find(ta, f"__r{op}__"):
         order.reverse()
