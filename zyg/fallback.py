@@ -283,7 +283,10 @@ def with_seed(what: str, function: Any, value: Any, back: Callable[[Any], tuple[
 def _seed(what: str, function: Any, value: Any) -> Any:
     cls = type(value)
     if value is None:
-        raise Misuse(f"the value of {describe(function)} is None; its {what} takes a number")
+        raise Misuse(
+            f"the value of {describe(function)} is None; its {what} takes a number",
+            hint="return a number: a function without `return` has the value None",
+        )
     if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiu":
         return np.ones_like(value, value.dtype if value.dtype.kind == "f" else float)
     if not isinstance(value, numbers.Real) or cls is bool or cls is np.bool_:

@@ -21,6 +21,7 @@ from zyg.frontend.values import (
     NONE,
     Abstract,
     ArrayValue,
+    ComplexArrayValue,
     ComplexValue,
     ConflictValue,
     Known,
@@ -187,6 +188,10 @@ def real_scalar(what: str) -> Callable[[Evaluator, Body], None]:
         hint = "use zyg.pullback(f, *args), which takes a cotangent for the value"
         if isinstance(v, Reference) and body.after[v.id].kind == "iterator":
             hint = "go through it there: return the sum of its items"
+        elif v is NONE:
+            hint = "return a number: a function without `return` has the value None"
+        elif isinstance(v, (ArrayValue, ComplexArrayValue)):
+            hint = "return a number, such as its sum or one of its elements; or " + hint + ", or zyg.jacobian(f, *args)"
         elif not isinstance(v, ComplexValue):
             hint += ", or zyg.jacobian(f, *args)"
         raise Misuse(
