@@ -378,7 +378,12 @@ def test_row_09_gradient_of_captured_values():
     assert captured == (2.0,) or captured.a == 2.0
 
 
-@pytest.mark.parametrize("function", [lambda x: (x, x), lambda x: None, lambda x: "s", lambda x: x > 0])
+def test_a_function_without_return_says_so():
+    with pytest.raises(TypeError, match="a function without `return` has the value None"):
+        zyg.gradient(lambda x: None, 1.0)
+
+
+@pytest.mark.parametrize("function", [lambda x: (x, x), lambda x: "s", lambda x: x > 0])
 def test_a_value_that_is_not_a_real_scalar_is_refused(function):
     with pytest.raises(TypeError) as error:
         zyg.gradient(function, 1.0)

@@ -26,13 +26,6 @@ def test_names_are_those_that_users_import() -> None:
         python_pullback(lambda x: stats.norm.logpdf(x), (1.0,), {})[1](1.0)
 
 
-def test_hessian_of_two_arguments_says_what_to_write() -> None:
-    f = lambda x, y: x * y**2
-    with pytest.raises(TypeError, match=r"zyg.hessian\(lambda v: f\(\*v\), \(x, y\)\)"):
-        zyg.hessian(f, 2.0, 3.0)
-    assert zyg.hessian(lambda v: f(*v), (2.0, 3.0)).tolist() == [[0.0, 6.0], [6.0, 4.0]]
-
-
 def test_the_cotangent_of_a_dict() -> None:
     _, back = zyg.pullback(lambda x: {"a": x, "b": x * 2.0}, 2.0)
     with pytest.raises(TypeError, match="should be a dict with the keys 'a', 'b', not a float"):

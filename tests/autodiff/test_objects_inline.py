@@ -274,7 +274,7 @@ def attributes(x):
         odd = Odd(x * k)
         odd.late = x * odd.a
         odd.missed += odd.late
-        odd.__dict__["names"] = x * x
+        odd.names = x * x
         t += odd.total() + odd.late * odd.a
     odd.total = odd.late
     del odd.late

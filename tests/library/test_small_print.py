@@ -122,7 +122,8 @@ def test_errors_that_numpys_own_tests_ask_for(function, argument):
         function(argument.copy())
     with pytest.raises(Exception) as found:
         zyg.jit(function)(argument.copy())
-    assert type(found.value) is expected.type
+    public = next(c for c in expected.type.__mro__ if not c.__module__.endswith("._exceptions"))
+    assert type(found.value) is public
 
 
 WINDOWS: Any = NUMPY.lib.stride_tricks.sliding_window_view

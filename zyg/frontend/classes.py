@@ -16,9 +16,8 @@ from zyg.transforms import transform_of
 from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fields
 
 from .bytecode import SUPER_HINT, SUPER_OF_ANOTHER, assigns_first
-from .later import arrays, complex_arrays, complexes, construction, flat
+from .later import arrays, complex_arrays, complexes, construction, flat, numpy_numbers
 from .merging import conflict, settled
-from .numpy_numbers import python_number
 from .scalars import as_index
 from .type_names import certain, class_of, python_type_name, type_name
 from .values import (
@@ -597,7 +596,7 @@ def _in_front_of(e: Evaluator, v: Abstract, behind: Abstract) -> Abstract:
     """What the method of an object behind a NumPy number gets: NumPy makes an array of the object, and has Python's number for its
     items. Classes that say so are left alone."""
     cls = class_of(e, behind)
-    if not is_object_class(cls) or (number := python_number(e, v)) is v:
+    if not is_object_class(cls) or (number := numpy_numbers.python_number(e, v)) is v:
         return v
     if any(look_up(e, cls, name) for name in ("__array_ufunc__", "__array_priority__")):
         return v
