@@ -78,10 +78,16 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
         return ("dict", x.space, {k: form(x.space[k], seen) for k in x.used if k in x.space})
     if t is memoryview:
         return form(x.obj if isinstance(x.obj, array.array) else np.asarray(x), seen)
+    if str(t.__dict__.get("__module__")).startswith(_OF_THE_COMPILER):
+        return NOTHING
     names = fields_of(x)
     if names:
         return ("object", x, {n: form(getattr(x, n, None), seen) for n in names})
     return NOTHING
+
+
+# Classes whose objects carry no derivative, and refer to all of a program's SSA: what compilation left with a function or an error.
+_OF_THE_COMPILER = "zyg.ir.", "zyg.frontend.", "zyg.dispatch", "zyg.errors", "zyg.pipeline", "zyg.assumptions"
 
 
 class FlatForms(tuple[Form, ...]):
