@@ -1,5 +1,5 @@
 """How long the compilation of a gradient takes: functions of some thirty lines, each in a fresh process that has compiled
-something before.
+something before; and that of a Hessian times a vector, `zyg.hvp`, in one that has not compiled the gradient.
 
 Nothing of the program is kept between processes.  What zyg keeps on disk is its own runtime and kernels, which are the same for
 every program: it is there from the second process on.  What the first one takes on a machine is measured as well.
@@ -36,7 +36,11 @@ arguments = program.arguments()
 from zyg.pipeline import timings
 with timings() as times:
     begin = time.perf_counter()
-    zyg.gradient(program.function, *arguments)
+    if sys.argv[2] == "gradient":
+        zyg.gradient(program.function, *arguments)
+    else:  # by the first argument that is not of integers
+        by = next(n for n, a in enumerate(arguments) if np.asarray(a).dtype == float)
+        zyg.hvp(program.function, *arguments, arguments[by], argnums=by)
     total = time.perf_counter() - begin
 stages = {"total": total}
 for _, stage, seconds in times:
@@ -45,11 +49,11 @@ print(json.dumps(stages))
 """
 
 
-def stages(name: str, rounds: int, kept: str = "") -> dict[str, float]:
+def stages(name: str, rounds: int, kept: str = "", of: str = "gradient") -> dict[str, float]:
     """Seconds per stage, the medians of several processes. `kept`: the directory where zyg's own code is kept, or an empty
-    one for each of them."""
+    one for each of them. `of`: "gradient" or "hvp"."""
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    command = [sys.executable, "-c", TIMED, name]
+    command = [sys.executable, "-c", TIMED, name, of]
 
     def once() -> dict[str, float]:
         with tempfile.TemporaryDirectory() as empty:
@@ -71,12 +75,13 @@ def run(settings: Settings) -> dict[str, Any]:
             stages(name, 1, kept)
             figures[name] = found = stages(name, rounds, kept)
             found["with nothing kept"] = first["total"]
+            found["hvp"] = stages(name, rounds, kept, "hvp")["total"]
             total = found["total"]
             mark = "" if not program.arrays else " (level met)" if total <= LEVEL else " !!"
             shown = [duration(found.get(k, 0.0)) for k in ("typed", "optimised", "native")]
-            rows.append([name, *shown, duration(total) + mark, duration(first["total"])])
+            rows.append([name, *shown, duration(total) + mark, duration(first["total"]), duration(found["hvp"])])
     print(f"compilation of gradients (level {duration(LEVEL)} for functions of arrays)")
-    print("nothing of a program is kept between processes; zyg's own runtime and kernels are, but for the last column")
-    heads = ["", "inference and differentiation", "our passes", "LLVM", "first gradient", "first on a machine"]
+    print("nothing of a program is kept between processes; zyg's own runtime and kernels are, but for `first on a machine`")
+    heads = ["", "inference and differentiation", "our passes", "LLVM", "first gradient", "first on a machine", "first hvp"]
     print(table(heads, rows))
     return figures
