@@ -161,9 +161,14 @@ class Checker:
         fixed = signature(rng, self.case.specs, plain=True)
         drawn = inputs(rng, fixed, smooth=True)
         try:
-            _, weights, directions, slope = self.differences(rng, drawn)
-            args = list(copies(drawn).values())
-            _, back = python_pullback(self.function, tuple(copies(drawn).values()))
+            expected, weights, directions, slope = self.differences(rng, drawn)
+            args, theirs, ours = list(copies(drawn).values()), copies(drawn), copies(drawn)
+            self.function(*theirs.values())
+            value, back = python_pullback(self.function, tuple(ours.values()))
+            scale = largest([expected, *args])
+            self.same(boxed(value), expected, scale, "value through Python")
+            for name in drawn:
+                self.same(boxed(ours[name]), theirs[name], scale, f"{name} through Python")
             self.cotangents(args, back(weights), directions, slope, "through Python")
         except Mismatch as error:
             yield f"{self.case}({describe(fixed)}): {error}\n{show(drawn)}"
@@ -214,6 +219,13 @@ class Checker:
 
 
 # ---------------------------------------------------------------------------------------------------------------- helpers
+
+
+def boxed(v: Any) -> Any:
+    """A value in which NumPy's scalars are as compiled code gives them: through Python there are both kinds."""
+    if isinstance(v, (tuple, list)):
+        return getattr(type(v), "_make", type(v))(map(boxed, v))
+    return BOXED.get(type(v), lambda x: x)(v)
 
 
 def outcome(function: Callable[..., Any], drawn: dict[str, Any]) -> Any:

@@ -611,5 +611,7 @@ def shape_argument(e: Evaluator, v: Abstract) -> list[Value]:
         e.type_error("expected a sequence of integers or a single integer, got a bool")
     result = []
     for item in items if items is not None else (v,):
+        if class_of(e, item) is bool:
+            e.type_error("an integer is required")
         result.append(to_int(e, lists.index_argument(e, item)))
     return result

@@ -23,7 +23,7 @@ from ..intrinsics import unsupported
 from ..registry import emits, implements
 from .common import put_into_alike
 from .layouts import general, is_complex, is_packed, packed, stack_shape, step, swapped
-from .ufuncs import strong
+from .ufuncs import as_arrays, strong
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
@@ -52,7 +52,9 @@ def matmul(e: Evaluator, x1: Abstract, x2: Abstract, out: Abstract = NONE) -> Ab
             e.throw("ValueError", f"matmul: Input operand {n} does not have enough dimensions (has 0, gufunc core with "
                     "signature (n?,k),(k,m?)->(n?,m?) requires 1)")  # fmt: skip
     made = e.call(known(matmul_arrays), operands(e, "np.matmul", a, b))
-    return made if isinstance(out, Known) and out.object is None else e.call(known(matmul_into), [made, out])
+    if isinstance(out, Known) and out.object in (None, Ellipsis):
+        return made if out.object is None else as_arrays(e, made)
+    return e.call(known(matmul_into), [made, out])
 
 
 def matmul_into(made: Any, out: Any) -> Any:

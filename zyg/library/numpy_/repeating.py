@@ -18,6 +18,7 @@ from .joining import along
 def tile(A: Any, reps: Any) -> Any:
     a = np.asarray(A)
     given = tuple(reps) if is_sequence(reps) else (reps,)
+    given = tuple(int(count) if isinstance(count, bool) else count for count in given)
     n = max(a.ndim, len(given))
     counts = (1,) * (n - len(given)) + given
     lengths = (1,) * (n - a.ndim) + a.shape
@@ -327,11 +328,15 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: 
             "use constant, edge, reflect, symmetric, wrap, linear_ramp, maximum, minimum, mean or median",
         )
     ends = pairs(end_values, a.ndim)
+    if a.size == 0:
+        for axis in tuple(range(a.ndim)):
+            before, after = widths[axis]
+            if a.shape[axis] == 0 and (before > 0 or after > 0):
+                raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
+        return np.empty(tuple(before + n + after for n, (before, after) in zip(a.shape, widths)), a.dtype)
     result = a.copy() if a.ndim == 0 else a
     for axis in tuple(range(a.ndim)):
         before, after = widths[axis]
-        if a.shape[axis] == 0 and (before > 0 or after > 0):
-            raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
         if mode == "linear_ramp":
             result = np.concatenate(
                 (

@@ -203,7 +203,9 @@ def quantile_of(
         raise TypeError("a must be an array of real numbers")
     element = method in DISCRETE
     if fractions.dtype.kind in "iub":
-        element = element or method == "linear" or method in AT_ENDS and fractions.ndim > 0
+        element = (
+            element or method == "linear" or method in AT_ENDS and (fractions.ndim > 0 or fractions.dtype.kind == "b")
+        )
     if not element:
         if source.dtype.kind == "b":
             raise TypeError(

@@ -27,7 +27,7 @@ from zyg.ir.types import BOOL, I64
 from ..intrinsics import unsupported
 from ..registry import emits, implements
 from . import gathering
-from .common import put_into_alike
+from .common import is_sequence, put_into_alike, result_dtype
 from .views import as_array, as_real, ordered, stretched
 
 if TYPE_CHECKING:
@@ -431,9 +431,11 @@ def put_lines(target: Any, index: Any, values: Any) -> None:
 @implements(np.choose)
 def choose(a: Any, choices: Any, mode: Any = "raise") -> Any:
     index = choice_index(a, len(choices), mode)
-    result = choices[0]
+    # Converted, not compared: np.where lets no Python integer be of a type that it does not fit.
+    kind = result_dtype(*choices) if is_sequence(choices) else np.asarray(choices[0]).dtype
+    result = np.asarray(choices[0]).astype(kind, copy=False)
     for k, values in enumerate(choices):
-        result = np.where(index == k, values, result)
+        result = np.where(index == k, np.asarray(values).astype(kind, copy=False), result)
     return result
 
 
@@ -616,6 +618,20 @@ def _lies_in_order(e: Evaluator, a: Abstract) -> Abstract:
 @emits((np.ufunc, "at"))
 def at(e: Evaluator, function: Abstract, a: Abstract, indices: Abstract, b: Abstract | None = None, /) -> Abstract:
     """a[indices] = function(a[indices], b), one element after the other: repeated indices count each time."""
+    assert isinstance(function, Known)
+    f = function.object
+    if f.signature is not None:
+        e.type_error(
+            f"{f.__name__}.at does not support ufunc with non-trivial signature: {f.__name__} has signature {f.signature}."
+        )
+    if f.nout != 1:
+        e.throw("ValueError", "Only single output ufuncs supported at this time")
+    if is_numeric(a):
+        e.type_error("first operand must be array")
+    if f.nin == 1 and b is not None:
+        e.throw("ValueError", "second operand provided when ufunc is unary")
+    if f.nin == 2 and b is None:
+        e.throw("ValueError", "second operand needed for ufunc")
     _array_to_write(e, a, "at")
     parts, _ = indexing.parts_of(e, arrays.ndim(a), indices)
     given = [] if b is None else [b if is_numeric(b) else as_array(e, b)]

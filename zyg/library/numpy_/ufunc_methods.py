@@ -9,14 +9,15 @@ import numpy as np
 
 from zyg.frontend import arrays
 from zyg.frontend.functions import unchecked
-from zyg.frontend.values import Abstract, Known, TupleValue, known
+from zyg.frontend.values import Abstract, Known, TupleValue, is_numeric, known
 from zyg.ir.types import BOOL, U8
 
 from ..intrinsics import unsupported
 from ..registry import emits
 from .common import from_lines, lines
 from .extrema import _rows, kept_shape
-from .reductions import UNSET, as_array, is_passed, is_set, store
+from .reductions import UNSET, array_like, as_array, is_passed, is_set, reduction_axes, store
+from .ufuncs import as_arrays
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
@@ -50,11 +51,21 @@ def _operands(e: Evaluator, f: np.ufunc, array: Abstract, dtype: Abstract) -> Ab
     return array
 
 
+def _not_a_number(e: Evaluator, array: Abstract, method: str) -> Abstract:
+    """The array that has to have an axis."""
+    array = array_like(e, array)
+    if is_numeric(array) or arrays.ndim(array) == 0:
+        e.type_error(f"cannot {method} on a scalar")
+    return array
+
+
 @emits((np.ufunc, "reduce"))
 def reduce(
     e: Evaluator, f: Abstract, array: Abstract, axis: Abstract = Known(0), dtype: Abstract = NONE,  # noqa: B008
     out: Abstract = NONE, keepdims: Abstract = FALSE, initial: Abstract = UNSET, where: Abstract = YES,
 ) -> Abstract:  # fmt: skip
+    if isinstance(out, Known) and out.object is Ellipsis:
+        return as_arrays(e, reduce(e, f, array, axis, dtype, NONE, keepdims, initial, where))
     function = _function(e, f, "reduce")
     own = REDUCTIONS.get(function)
     given = {"axis": axis, "keepdims": keepdims}
@@ -69,7 +80,7 @@ def reduce(
     if "where" in given:
         raise e.refuse(f"np.{function.__name__}.reduce(where=...) in native code", hint="write it with np.where")
     array = _operands(e, function, array, dtype)
-    axes = arrays.axes_of(e, axis, arrays.ndim(array))
+    axes = reduction_axes(e, axis, arrays.ndim(array))
     if len(axes) > 1 and not _reorderable(function):
         e.throw(
             "ValueError",
@@ -128,6 +139,7 @@ def accumulate(
     out: Abstract = NONE,
 ) -> Abstract:  # fmt: skip
     function = _function(e, f, "accumulate")
+    array = _not_a_number(e, array, "accumulate")
     own = RUNNING.get(function)
     if own is not None:
         given = {"axis": axis} | {k: v for k, v in (("dtype", dtype), ("out", out)) if is_set(v)}
@@ -157,6 +169,7 @@ def reduceat(
     dtype: Abstract = NONE, out: Abstract = NONE,
 ) -> Abstract:  # fmt: skip
     function = _function(e, f, "reduceat")
+    array = _not_a_number(e, array, "reduceat")
     if function is np.power:
         raise e.refuse("np.power.reduceat, which in NumPy depends on how the array lies in memory", hint="write a loop")
     if not isinstance(indices, arrays.ARRAYS):

@@ -107,6 +107,9 @@ def lifted(function: np.ufunc, emitter: Element, typed: bool) -> Element:
                 f"{name}() takes from {function.nin} to {function.nin + function.nout} positional arguments but "
                 f"{len(args)} were given"
             )
+        if isinstance(out, Known) and out.object is Ellipsis:
+            made = entry(e, *args, where=where, dtype=dtype, casting=casting, order=order, subok=subok)
+            return as_arrays(e, made)
         outs = _outs(e, function, list(args[function.nin :]), out)
         operands = [operand(e, v) for v in args[: function.nin]]
         key, of_numbers = (name, "ufunc"), emitter
@@ -126,6 +129,15 @@ def lifted(function: np.ufunc, emitter: Element, typed: bool) -> Element:
         return of_numbers(e, *operands)
 
     return entry
+
+
+def as_arrays(e: Evaluator, made: Abstract) -> Abstract:
+    """What `out=...` asks for: arrays of no dimensions instead of numbers."""
+    from .constructors import asarray
+
+    if isinstance(made, TupleValue):
+        return TupleValue(tuple(asarray(e, v) for v in made.items))
+    return asarray(e, made)
 
 
 def operand(e: Evaluator, v: Abstract) -> Abstract:
@@ -158,7 +170,10 @@ def _outs(e: Evaluator, function: np.ufunc, given: list[Abstract], out: Abstract
     result = [None if isinstance(v, Known) and v.object is None else v for v in given]
     for v in result:
         if v is not None and not isinstance(v, arrays.ARRAYS):
-            e.type_error("return arrays must be of ArrayType")
+            dots = isinstance(v, Known) and v.object is Ellipsis
+            e.type_error("must use `...` as `out=...` and not per-operand/in a tuple" if dots and items is not None
+                         else "out=... is only allowed as a keyword argument." if dots
+                         else "return arrays must be of ArrayType")  # fmt: skip
     return result + [None] * (function.nout - len(result))
 
 

@@ -1,0 +1,51 @@
+"""Corners of NumPy's functions that its own tests try: compiled code gives what NumPy gives, or raises what it raises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.arrays.case import Case
+from tests.arrays.check import Checker
+from tests.turns import each_in_turn
+
+NUMPY: Any = np
+FLOATS = np.array([3.0, 1.0, 2.0, 0.5])
+INTS = np.arange(5)
+BYTES = np.array([1, 2], np.uint8)
+NOTHING, NO_ROWS = np.zeros(0), np.zeros((0, 2))
+
+CORNERS = {
+    "reduce of a number": (lambda x: NUMPY.power.reduce(x), 3),
+    "accumulate of a number": (lambda x: np.add.accumulate(x), 3.0),
+    "reduceat of a number": (lambda x: np.add.reduceat(x, [0]), 3.0),
+    "at with too many operands": (lambda a: NUMPY.negative.at(a, [0], 1.0), FLOATS),
+    "at with too few": (lambda a: NUMPY.add.at(a, [0]), FLOATS),
+    "at of what takes matrices": (lambda a: NUMPY.matmul.at(a, [0], 1.0), FLOATS),
+    "at of what gives two": (lambda a: NUMPY.modf.at(a, [0]), FLOATS),
+    "at of a number": (lambda x: NUMPY.add.at(x, [0], 1), 3.0),
+    "a bool in a shape": (lambda a: NUMPY.reshape(a, (True, -1)), FLOATS),
+    "a bool as a count": (lambda a: np.tile(a, (True, 2)), FLOATS),
+    "choices together": (lambda u: np.choose([0, 1], (1000, u)), BYTES),
+    "choices of floats": (lambda u: np.choose([0, 1], (1.0, u)), BYTES.astype(np.float32)),
+    "border of nothing": (lambda a: np.pad(a, 0, "maximum"), NOTHING),
+    "ramp beside nothing": (lambda a: np.pad(a, 0, "linear_ramp"), NOTHING),
+    "border of no rows": (lambda a: np.pad(a, ((0, 0), (1, 1)), "maximum"), NO_ROWS),
+    "border where nothing is": (lambda a: np.pad(a, 1, "maximum"), NO_ROWS),
+    "fraction that is a bool": (lambda a: np.quantile(a, True, method="weibull"), INTS),
+    "out that is a number": (lambda a: NUMPY.outer(a, a, out=1), INTS),
+    "arrays instead of numbers": (lambda x: NUMPY.divmod(x, 2.0, out=...), 5.0),
+    "an array of a product": (lambda a: NUMPY.matmul(a, a, out=...), FLOATS),
+    "an array of a reduction": (lambda a: NUMPY.multiply.reduce(a, out=...), FLOATS),
+    "dots by position": (lambda a: NUMPY.add(a, a, ...), FLOATS),
+    "dots in a tuple": (lambda a: NUMPY.add(a, a, out=(...,)), FLOATS),
+}  # fmt: skip
+
+
+@each_in_turn
+@pytest.mark.parametrize("corner", CORNERS)
+def test_corners(corner):
+    function, argument = CORNERS[corner]
+    Checker(Case((), function, {})).value({"a": argument})
