@@ -15,6 +15,7 @@ import pytest
 import zyg
 from tests.oracles import differences
 from zyg import pipeline
+from zyg.transforms import transform_of
 
 
 def f(x):
@@ -337,6 +338,21 @@ def test_attributes_of_partials():
 def test_transforms_can_be_pickled():
     again = pickle.loads(pickle.dumps(zyg.grad(g, 1)))
     assert again(1.0, 2.0) == 3.0 and repr(again) == "<zyg.grad(g, argnums=1)>"
+
+
+def test_jit_under_another_name_can_be_pickled():
+    fast = zyg.jit(f, fastmath=True)
+    again = pickle.loads(pickle.dumps(fast))
+    assert again(3.0) == pytest.approx(f(3.0)) and repr(again) == repr(fast) and again is not fast
+    assert transform_of(again).options == transform_of(fast).options
+    assert pickle.loads(pickle.dumps(cubed)) is cubed
+    with pytest.raises((pickle.PicklingError, AttributeError)):
+        pickle.dumps(zyg.jit(lambda x: x))
+
+
+@zyg.jit
+def cubed(x):
+    return x * x * x
 
 
 def test_gradients_of_ints_are_floats():

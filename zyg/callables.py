@@ -4,6 +4,7 @@ that there is native code for, its LLVM IR and assembly.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -82,11 +83,19 @@ def _represent_html(self: Any) -> str:
 
 
 def _reduce(self: Any) -> Any:
-    """Compiled functions are pickled by name, as functions are; what was made of them is made again."""
+    """Compiled functions are pickled by name, as functions are; what was made of them is made again, as is `fast = zyg.jit(f)`,
+    where f's name is still that of the Python function."""
     transform = transform_of(self)
-    if transform is None or transform.kind == "jit":
+    if transform is None or (transform.kind == "jit" and _found_by_name(transform.function) is not transform.function):
         return self.__qualname__
     return make_callable, (transform,)
+
+
+def _found_by_name(function: Any) -> Any:
+    found: Any = sys.modules.get(getattr(function, "__module__", None) or "")
+    for name in getattr(function, "__qualname__", "").split("."):
+        found = getattr(found, name, None)
+    return found
 
 
 def _specialisations(self: Any) -> dict[tuple[Type, ...], Specialisation]:
