@@ -20,7 +20,7 @@ def test_a_default_of_numpys_passes():
     "function, text",
     [
         (lambda a: np.zeros_like(a, subok=False), r"np\.zeros_like\(subok=\.\.\.\)"),
-        (lambda a: np.asarray(a, None, "F"), r"np\.asarray\(order=\.\.\.\)"),
+        (lambda a: np.asarray(a, device="cpu"), r"np\.asarray\(device=\.\.\.\)"),
         (lambda a: a.copy(order="C", foo=1), "unexpected keyword argument 'foo'"),
     ],
 )

@@ -199,6 +199,14 @@ def of_kind(a: Abstract, floats: ArrayValue) -> ArrayValue | ComplexArrayValue:
     return ComplexArrayValue(floats) if isinstance(a, ComplexArrayValue) else floats
 
 
+def general(e: Evaluator, a: Abstract) -> ArrayValue | ComplexArrayValue:
+    """The array as one of any strides: what is this on one path and a copy on another has one type then."""
+    from .edges import array_as
+
+    floats = memory(a)
+    return of_kind(a, ArrayValue(array_as(e, floats.value, Array(floats.type.dtype, floats.type.ndim, "A", floats.type.writable))))  # fmt: skip
+
+
 def element_type(a: Abstract) -> Scalar:
     return COMPLEX if isinstance(a, ComplexArrayValue) else memory(a).type.dtype
 

@@ -349,5 +349,8 @@ case(np.ndarray.flags, lambda a: a.flags.c_contiguous, a=A("n m", "d", layouts="
 case(np.histogram_bin_edges, lambda a: np.histogram_bin_edges(a, 4), a=A("n", "d", "finite"), derivative=False)
 case((np.ndarray, "tobytes"), lambda a: a.tobytes(), a=A("n", "dl"), derivative=False, refused=True)
 case((np.ndarray, "view"), lambda a: a.view(np.int64), a=A("n", "d", layouts="C"), derivative=False, refused=True)
+case((np.ndarray, "view"), lambda a: a.view(), a=A("n|n m", "dlD"), exact=True)
+case((np.ndarray, "view"), lambda a: a.view(complex), a=A("2|4|n 2|m 4", "d"), exact=True)
+case((np.ndarray, "view"), lambda z: z.view(float), z=A("n|n m|m 1", "D"), exact=True)
 case((np.ndarray, "resize"), lambda a: a.copy().resize((2,)), a=A("n", "d"), derivative=False, refused=True)
 case((np.ufunc, "outer"), lambda a, b: np.subtract.outer(a, b), a=A("n|n m", "dl"), b=A("m", "dl"), exact=True)

@@ -123,6 +123,8 @@ case(np.asarray, lambda a: np.asarray(a), a=A(SHAPES, ANY), exact=True)
 case(np.asarray, lambda a: np.asarray(a, dtype=float), a=A(SHAPES, "dfl"), exact=True)
 case(np.asarray, lambda x, y: np.asarray([x, y]), x=Num("dl", "finite"), y=Num("dl", "finite"), exact=True)
 case(np.ascontiguousarray, lambda a: np.ascontiguousarray(a), a=A(SHAPES, "dflD"), exact=True)
+case(np.asarray, lambda a: (np.asarray(a, order="F"), np.asarray(a, copy=True)), a=A(SHAPES, ANY), exact=True)
+case(np.array, lambda a: (np.array(a, order="F"), np.array(a, copy=None, order="C")), a=A(SHAPES, "dD"), exact=True)
 case([np.copy, (np.ndarray, "copy")], lambda a: (np.copy(a), a.copy()), a=A(SHAPES, ANY), exact=True)
 
 
@@ -152,8 +154,26 @@ case(
 )
 case((np.ndarray, "reshape"), lambda a: a.reshape(2, -1), a=A("4|2 m|2 m k", "dl"), exact=True)
 case((np.ndarray, "reshape"), lambda a: a.reshape((a.shape[0], 1, -1)), a=A("n|n m", "dl", least=1), exact=True)
+case(
+    [np.reshape, (np.ndarray, "reshape")],
+    lambda a: (np.reshape(a, -1, "F"), a.reshape(a.shape[::-1], order="F"), a.reshape(-1, copy=True)),
+    a=A(SHAPES, "dlD", layouts="C"),
+    exact=True,
+)
+case(
+    (np.ndarray, "reshape"),
+    lambda a: a.reshape(a.size, order="A"),
+    a=A("n m|n m k", "dlD"),
+    exact=True,
+    derivative=False,
+)
 case([np.ravel, (np.ndarray, "ravel")], lambda a: (np.ravel(a), a.ravel()), a=A(SHAPES, "dlD"), exact=True)
+case(
+    (np.ndarray, "ravel"), lambda a: (a.ravel("F"), a.ravel("A")), a=A("n m|n m k", "dlD"), exact=True, derivative=False
+)
+case((np.ndarray, "ravel"), lambda a: a.ravel("K"), a=A("n m", "dlD"), exact=True, derivative=False)
 case((np.ndarray, "flatten"), lambda a: a.flatten(), a=A(SHAPES, "dlD"), exact=True)
+case((np.ndarray, "flatten"), lambda a: (a.flatten("f"), a.flatten("A")), a=A(SHAPES, "dlD"), exact=True)
 case([np.shape, np.ndim, np.size], lambda a: (np.shape(a), np.ndim(a), np.size(a)), a=A(SHAPES, ANY), derivative=False)
 case([(np.ndarray, "__len__")], lambda a: len(a), a=A("n|n m", ANY), derivative=False)
 case(

@@ -46,13 +46,20 @@ def empty(e: Evaluator, shape: Abstract, dtype: Abstract = NONE, order: Abstract
     return ordered(e, shape_argument(e, shape), dtype_of(e, dtype), "empty", order)
 
 
-def in_fortran_order(e: Evaluator, order: Abstract) -> bool:
-    """Whether `order` asks for it; "K" and "A" are C order here, as that of all results is (docs/semantics.md)."""
+def order_of(e: Evaluator, order: Abstract) -> str | None:
+    """The letter, in upper case, that `order` is."""
     given = arrays.constant(e, order, "the order of an array")
-    letter = given.upper() if isinstance(given, str) else given
+    if given is not None and not isinstance(given, str):
+        e.type_error(f"order must be str, not {type(given).__name__}")
+    letter = given.upper() if isinstance(given, str) else None
     if letter not in (None, "C", "K", "A", "F"):
         e.throw("ValueError", f"order must be one of 'C', 'F', 'A', or 'K' (got {given!r})")
-    return letter == "F"
+    return letter
+
+
+def in_fortran_order(e: Evaluator, order: Abstract) -> bool:
+    """Whether `order` asks for it; "K" and "A" are C order here, as that of all results is (docs/semantics.md)."""
+    return order_of(e, order) == "F"
 
 
 def ordered(e: Evaluator, dims: list[Value], dtype: Scalar, fill: str, order: Abstract) -> Abstract:
@@ -168,9 +175,15 @@ def _is_of(e: Evaluator, v: Abstract, dtype: Abstract) -> bool:
 
 
 @emits(np.asarray, np.asanyarray)
-def asarray(e: Evaluator, v: Abstract, dtype: Abstract = NONE) -> Abstract:
-    v = settled(e, v, "None is no array")
-    return v if _is_of(e, v, dtype) else array(e, v, dtype)
+def asarray(
+    e: Evaluator, v: Abstract, dtype: Abstract = NONE, order: Abstract = NONE, *, copy: Abstract = NONE
+) -> Abstract:
+    return array(e, v, dtype, copy, order)
+
+
+@emits(np.asfortranarray)
+def asfortranarray(e: Evaluator, v: Abstract, dtype: Abstract = NONE) -> Abstract:
+    return array(e, v, dtype, NONE, Known("F"), ndmin=Known(1))
 
 
 @emits(np.ascontiguousarray)
@@ -194,14 +207,33 @@ def array(
     v = settled(e, v, "None is no array")
     if copy.object is False and not _is_of(e, v, dtype):
         raise e.refuse("np.array(..., copy=False) of what has to be copied", hint="write np.asarray")
-    result = v if copy.object is not True and _is_of(e, v, dtype) else _made(e, v, dtype)
+    there = copy.object not in (True, 1) and _is_of(e, v, dtype)
+    letter, result = order_of(e, order), v if there else _made(e, v, dtype)
     wanted = arrays.constant(e, ndmin, "a number of dimensions")
     assert isinstance(wanted, int)
-    if in_fortran_order(e, order):
-        source, result = result, like(e, result, NONE, "empty", None, order=order)
-        arrays.assign(e, result, source)
+    if letter == "F" or letter == "C" and there:
+        result = in_order(e, result, letter, there, copy)
     new = wanted - arrays.ndim(result)
     return arrays.seen(e, result, "n" * new + ":" * arrays.ndim(result)) if new > 0 else result
+
+
+def in_order(e: Evaluator, a: Abstract, letter: str, there: bool, copy: Abstract) -> Abstract:
+    """An array whose elements lie in C or in Fortran order: `a` itself if it is `there` already and lies so."""
+    n = arrays.ndim(a)
+    seen = arrays.permuted(e, a, [*reversed(range(n))]) if letter == "F" and n > 1 else a
+    lies = arrays.is_contiguous(e, seen) if there else const(False)
+    if isinstance(lies, Const) and lies.value or n < 2 and not there:
+        return a
+    if isinstance(copy, Known) and copy.object is False:
+        e.guard(lies, "ValueError", "Unable to avoid copy while creating an array as requested.")
+        return a
+
+    def copied() -> Abstract:
+        made = like(e, a, NONE, "empty", None, order=Known(letter))
+        arrays.assign(e, made, a)
+        return made
+
+    return e.if_else(lies, lambda: arrays.general(e, a), lambda: arrays.general(e, copied())) if there else copied()
 
 
 def _made(e: Evaluator, v: Abstract, dtype: Abstract) -> Abstract:

@@ -14,9 +14,9 @@ from .common import product, result_dtype
 
 @implements(np.eye)
 @unchecked
-def eye(N: int, M: Any = None, k: int = 0, dtype: Any = float) -> Any:
+def eye(N: int, M: Any = None, k: int = 0, dtype: Any = float, order: Any = "C") -> Any:
     columns = N if M is None else M
-    result = np.zeros((N, columns), dtype)
+    result = np.zeros((N, columns), dtype, order)
     start = -k if k < 0 else 0
     for i in range(start, min(N, columns - k)):
         result[i, i + k] = 1

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays
-from zyg.frontend.edges import array_as
 from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number, TupleValue, known
 from zyg.ir.core import Value, const
-from zyg.ir.types import I64, Array
+from zyg.ir.types import I64
 
 from ..registry import emits
 from .constructors import like
@@ -56,7 +55,7 @@ def general(a: Any) -> Any:
 @emits(general)
 def _general(e: Evaluator, a: Abstract) -> Abstract:
     assert isinstance(a, ArrayValue)
-    return ArrayValue(array_as(e, a.value, Array(a.type.dtype, a.type.ndim, "A", a.type.writable)))
+    return arrays.general(e, a)
 
 
 def swapped(a: Any) -> Any:

@@ -103,7 +103,6 @@ def _refused(name: str, hint: str) -> None:
         raise e.refuse(f"ndarray.{name}", types=[describe(a)], hint=hint)
 
 
-_refused("view", "for another element type use a.astype(dtype); for the same array, a[...]")
 _refused("tobytes", "do it outside of compiled code")
 _refused("resize", "make a new array: np.resize, or np.zeros and an assignment")
 

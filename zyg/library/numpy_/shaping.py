@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,10 +26,11 @@ from zyg.frontend.values import (
     is_numeric,
 )
 from zyg.ir.core import Const, Value, const
-from zyg.ir.types import I64, Array
+from zyg.ir.types import F64, I64, Array
 
 from ..registry import emits
 from .attributes import transposed
+from .constructors import order_of
 from .methods import copy
 from .views import as_array
 
@@ -39,34 +41,48 @@ C_ORDER, NONE = Known("C"), Known(None)
 
 
 @emits((np.ndarray, "reshape"))
-def reshape(e: Evaluator, a: Abstract, *shape: Abstract, order: Abstract = C_ORDER) -> Abstract:
-    if len(shape) == 1 and not is_number(shape[0]):
-        return _reshaped(e, a, shape_argument(e, shape[0]), order)
-    return _reshaped(e, a, shape_argument(e, TupleValue(shape)), order)
+def reshape(e: Evaluator, a: Abstract, *shape: Abstract, order: Abstract = C_ORDER, copy: Abstract = NONE) -> Abstract:
+    one = len(shape) == 1 and not is_number(shape[0])
+    return _reshaped(e, a, shape_argument(e, shape[0] if one else TupleValue(shape)), order, copy)
 
 
 @emits(np.reshape)
-def reshape_function(e: Evaluator, a: Abstract, shape: Abstract, order: Abstract = C_ORDER) -> Abstract:
-    return _reshaped(e, as_array(e, a), shape_argument(e, shape), order)
+def reshape_function(
+    e: Evaluator, a: Abstract, shape: Abstract, order: Abstract = C_ORDER, *, copy: Abstract = NONE
+) -> Abstract:
+    return _reshaped(e, as_array(e, a), shape_argument(e, shape), order, copy)
 
 
-def _reshaped(e: Evaluator, a: Abstract, shape: list[Value], order: Abstract) -> Abstract:
+def _reshaped(e: Evaluator, a: Abstract, shape: list[Value], order: Abstract, apart: Abstract) -> Abstract:
     dims = _lengths(e, a, shape)
-    if _in_order(e, a, order) == "C":
-        return in_shape(e, a, dims)
-    return transposed(e, in_shape(e, transposed(e, a), dims[::-1]))
+    if order_of(e, order) == "K":
+        e.throw("ValueError", "order 'K' is not permitted for reshaping")
+    copies = arrays.constant(e, apart, "`copy`")
+    if copies:
+        a = copy(e, a, order)
+    elif copies is not None and (arrays.memory(a).type.layout != "C" or order_of(e, order) == "F"):
+        raise e.refuse("reshape(copy=False) of what may have to be copied", hint="leave `copy` out")
+
+    def taken(fortran: bool) -> Abstract:
+        return transposed(e, in_shape(e, transposed(e, a), dims[::-1])) if fortran else in_shape(e, a, dims)
+
+    return _in_order(e, a, order, taken)
 
 
-def _in_order(e: Evaluator, a: Abstract, order: Abstract) -> str:
-    """C or F: in which order the elements are taken; that may depend on how they lie in memory, which the type has to tell."""
-    given = arrays.constant(e, order, "an order")
-    if given is None or given in ("C", "F"):
-        return "F" if given == "F" else "C"
-    if given in ("A", "K") and (arrays.memory(a).type.layout == "C" or arrays.ndim(a) < 2):
-        return "C"
-    raise e.refuse(
-        f"order={given!r} of an array that may be in any order", types=[describe(a)], hint="write 'C' or 'F'"
-    )
+def _in_order(e: Evaluator, a: Abstract, order: Abstract, taken: Callable[[bool], Abstract]) -> Abstract:
+    """What is `taken` of an array's elements in Fortran order or in C order, which may depend on how they lie in memory."""
+    letter, ndim = order_of(e, order), arrays.ndim(a)
+    if letter not in ("A", "K") or arrays.memory(a).type.layout == "C" or ndim < 2:
+        return taken(letter == "F" and ndim > 1)
+    if letter == "A":
+        fortran = arrays.is_contiguous(e, transposed(e, a))
+        fortran = e.op("and", fortran, e.op("not", arrays.is_contiguous(e, a)))
+    elif ndim == 2:
+        first, last = (e.op("abs", e.op("stride", arrays.memory(a).value, axis=axis)) for axis in (0, 1))
+        fortran = e.op("and", e.op("lt", first, last), e.op("gt", first, const(0)))
+    else:
+        raise e.refuse("order='K' of an array that may be in any order", types=[describe(a)], hint="write 'C' or 'F'")
+    return e.if_else(fortran, lambda: arrays.general(e, taken(True)), lambda: arrays.general(e, taken(False)))
 
 
 def _lengths(e: Evaluator, a: Abstract, shape: list[Value]) -> list[Value]:
@@ -120,21 +136,54 @@ def _view_or_copy(e: Evaluator, a: Abstract, dims: list[Value], seen: Value) -> 
 
 @emits((np.ndarray, "flatten"))
 def flatten(e: Evaluator, a: Abstract, order: Abstract = C_ORDER) -> Abstract:
-    if _in_order(e, a, order) == "F":
-        a = transposed(e, a)
-    return flat(e, copy(e, a))
+    return _in_order(e, a, order, lambda fortran: flat(e, copy(e, transposed(e, a) if fortran else a)))
 
 
 @emits((np.ndarray, "ravel"), np.ravel)
 def ravel(e: Evaluator, a: Abstract, order: Abstract = C_ORDER) -> Abstract:
     """A view of an array that is contiguous, a copy of any other."""
     a = as_array(e, a)
-    if _in_order(e, a, order) == "F":
-        a = transposed(e, a)
+    return _in_order(e, a, order, lambda fortran: _in_one_axis(e, transposed(e, a) if fortran else a))
+
+
+def _in_one_axis(e: Evaluator, a: Abstract) -> Abstract:
     if arrays.memory(a).type.layout == "C":
         return flat(e, a)
     size = scalar_value(e, arrays.size(e, a), I64)
     return _view_or_copy(e, a, [size], arrays.is_contiguous(e, a))
+
+
+@emits((np.ndarray, "view"))
+def view(e: Evaluator, a: Abstract, dtype: Abstract = NONE) -> Abstract:
+    """The same array; complex numbers as pairs of floats along the last axis, and pairs as complex numbers."""
+    own = arrays.element_type(a)
+    array = isinstance(dtype, Known) and dtype.object in (None, np.ndarray)
+    wanted = own if array else arrays.dtype_of(e, dtype)
+    if wanted is own:
+        return arrays.seen(e, a, ":" * arrays.ndim(a))
+    if {own, wanted} != {arrays.COMPLEX, F64}:
+        raise e.refuse(
+            f"a view of {arrays.numpy_dtype(own)} as {arrays.numpy_dtype(wanted)}", types=[describe(a)],
+            hint="for the same numbers in another element type use a.astype(dtype)",
+        )  # fmt: skip
+    if arrays.ndim(a) == 0:
+        e.throw("ValueError", "Changing the dtype of a 0d array is only supported if the itemsize is unchanged")
+    floats, lengths = arrays.memory(a), arrays.dims(e, a)
+    one = e.op("le", lengths[-1], const(1))
+    itemsize = 8 if own is F64 else 16
+    lies = e.op("eq", e.op("stride", floats.value, axis=len(lengths) - 1), const(itemsize))
+    message = "To change to a dtype of a different size, the last axis must be contiguous"
+    e.guard(e.op("or", one, lies), "ValueError", message)
+    if own is arrays.COMPLEX:
+        pairs = [*lengths[:-1], e.op("mul", lengths[-1], const(2))]
+    else:
+        half = e.op("floordiv", lengths[-1], const(2))
+        message = "When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last axis of the array."
+        e.guard(e.op("eq", e.op("mul", half, const(2)), lengths[-1]), "ValueError", message)
+        pairs = [*lengths[:-1], half, const(2)]
+    type = Array(F64, len(pairs), floats.type.layout, floats.type.writable)
+    made = ArrayValue(e.op("reshape", floats.value, *pairs, type=type))
+    return made if own is arrays.COMPLEX else ComplexArrayValue(made)
 
 
 @emits((np.ndarray, "__len__"))

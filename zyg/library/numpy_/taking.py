@@ -429,19 +429,22 @@ def put_lines(target: Any, index: Any, values: Any) -> None:
 
 
 @implements(np.choose)
-def choose(a: Any, choices: Any, mode: Any = "raise") -> Any:
+def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
     index = choice_index(a, len(choices), mode)
     # Converted, not compared: np.where lets no Python integer be of a type that it does not fit.
     kind = result_dtype(*choices) if is_sequence(choices) else np.asarray(choices[0]).dtype
     result = np.asarray(choices[0]).astype(kind, copy=False)
     for k, values in enumerate(choices):
         result = np.where(index == k, np.asarray(values).astype(kind, copy=False), result)
-    return result
+    return result if out is None else put_into_alike(result, out, "np.choose", CHOSEN_INTO)
 
 
 @implements((np.ndarray, "choose"))
-def choose_method(a: Any, *choices: Any, mode: Any = "raise") -> Any:
-    return choose(a, choices[0] if len(choices) == 1 else choices, mode)
+def choose_method(a: Any, *choices: Any, out: Any = None, mode: Any = "raise") -> Any:
+    return choose(a, choices[0] if len(choices) == 1 else choices, out, mode)
+
+
+CHOSEN_INTO = "choose: invalid shape for output array."
 
 
 def choice_index(a: Any, count: int, mode: Any) -> Any:
