@@ -43,8 +43,39 @@ class Longest(Longer):
         return super().twice * self.b
 
 
+class Spot(Pair):
+    __slots__ = ()
+
+    def minus(self, other, k=1.0):
+        return Spot(self.a - k * other.a, self.b * k)
+
+    def squares(self):
+        for v in self:
+            yield v * v
+
+
+class Place:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def area(self):
+        return self.a + self.b
+
+
 def method(x):
     return Pair(x, x).area()
+
+
+def of_named_tuples_in_a_loop(x):
+    here, total = Spot(x, 0.5 * x), 0.0
+    for k in range(4):
+        there = here.minus(Spot(x * x, k)).minus(other=here, k=x)
+        total = total + there.area() * here.mixed(x, total) + sum(here.squares())
+        for thing in (here, Place(x, total), there, Pair(total, x)):
+            total = total + 0.1 * thing.area()
+        read = there.scaled
+        total, here = 0.1 * total + read(x) + max([here, there], key=lambda s: s.area()).scaled(2.0), there
+    return total
 
 
 def of_a_base_class(x):
@@ -157,7 +188,7 @@ def keywords_of_a_class(x):
 
 
 PROGRAMS = [
-    method, of_a_base_class, replaced, operators, kept, mapped, star_mapped, reduced, accumulated, partial, factory, until, defaults,
+    method, of_named_tuples_in_a_loop, of_a_base_class, replaced, operators, kept, mapped, star_mapped, reduced, accumulated, partial, factory, until, defaults,
     other_defaults, defaults_by_keyword_changed_in_place, attribute_of_a_class_with_methods,
     attribute_of_a_method, keywords_of_a_class,
 ]  # fmt: skip
@@ -173,3 +204,10 @@ def test_derivatives(function):
     assert slope(function, 0.7) == pytest.approx(differences.derivative(function, 0.7), rel=1e-7)
     first = functools.partial(slope, function)
     assert slope(lambda x: first(x), 0.7) == pytest.approx(differences.derivative(first, 0.7), rel=1e-7)
+
+
+def test_a_method_of_a_named_tuple_that_is_replaced(monkeypatch):
+    function = lambda x: Spot(x, x * x).area() * Spot(x, 1.0).area()
+    assert slope(function, 0.7) == slope(function, 0.7) == pytest.approx(4 * 0.7**3)
+    monkeypatch.setattr(Pair, "area", lambda self: self.a)
+    assert slope(function, 0.7) == pytest.approx(2 * 0.7)

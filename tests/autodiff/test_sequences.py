@@ -319,8 +319,31 @@ def test_an_order_that_changes(monkeypatch: pytest.MonkeyPatch):
     check(program, [0.5, 1.25, -2.0])
 
 
+def copied_and_merged(xs: list[Any]) -> Any:
+    total: Any = 0.0
+    names = {"a": xs[0], "b": xs[1]}
+    for x in xs:
+        merged = {"q": x, **names, "a": total, "c": 4.0 * x}
+        other = {**merged, **{"z": 1.0, "c": total}, 1: x, "q": 2.0 * x}
+        try:
+            more = {**merged, "d": xs[len(other)]}
+        except IndexError:
+            more = {"d": x, **merged} | names
+        more |= {"c": 0.5 * x}
+        copy = list(xs)
+        copy.append(x)
+        copy[0] = total
+        both = copy + [x, *sorted(copy)] + copy[1:3] * 2
+        total += merged["a"] + other["q"] + 2.0 * more["d"] + (names | merged)["b"] + (merged | {"b": x})["b"]
+        total += both[0] + 2.0 * both[-1] - both[7] + max(copy) - min(more.values()) + sorted(more.items())[2][1]
+        total += sum(k * v for k, v in enumerate(reversed(copy))) + sum([*reversed(both)][::3]) + max(more.items())[1]
+        total *= 0.25
+    return total + names["a"]
+
+
 PROGRAMS = [
     at_places,
+    copied_and_merged,
     chained,
     through_dicts,
     by_keys,

@@ -183,6 +183,8 @@ def access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
                 _add_to_whole(e, shadows, x, part, d, last, shadow, instr.attrs.get("number", False))
                 jump(e, none)
                 return
+            if "called" in instr.attrs and results:
+                _give_to_self(e, x, d, results[0], end)
             unless = unless_tuple if kind == "getitem" and position is None else None
             if "shadow" not in instr.attrs:
                 look_up(e, shadows, x, which, last, shadow, unless, instr.attrs)
@@ -222,6 +224,18 @@ def access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
         e.out("POP_TOP")
     store_none(e, [r for r, k in zip(results, wanted, strict=True) if k != value])
     jump(e, end)
+
+
+def _give_to_self(e: Emitter, x: Value, d: Value, result: Value, end: Label) -> None:
+    """The cotangent of a method that was called, and not read: that of the object, if it is a tuple, else that of an attribute."""
+    other = Label()
+    depth = e.depth
+    call_function(e, Const(isinstance, OBJECT), [x, Const(tuple, OBJECT)])
+    e.jump_if("FALSE", other)
+    e.load(d)
+    e.store(result)
+    jump(e, end)
+    e.label(other, depth)
 
 
 def add_part(

@@ -314,6 +314,9 @@ def binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
         return general(a, b)
 
     def general(a: Any, b: Any) -> tuple[Any, Any]:
+        of_containers = objects.container_operators.BY_TYPES.get((op, type(a), type(b)))
+        if of_containers is not None:
+            return of_containers(a, b)
         if (
             isinstance(a, np.ndarray)
             or isinstance(b, np.ndarray)
@@ -353,6 +356,7 @@ def _run_unknown(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 _BOOLS = frozenset({bool, np.bool_})
+_CONTAINERS = frozenset({list, dict, set})
 
 
 def inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
@@ -366,7 +370,7 @@ def inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
 
         if isinstance(a, np.ndarray):
             return objects.numpy_.inplace(op, a, b)
-        method = method_of(a, f"__i{op}__")
+        method = method_of(a, f"__i{op}__") if type(a) not in _CONTAINERS else None
         if method is not None:
             y, back = objects.calls.call(method, (b,))
             if y is not NotImplemented:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import calls, foreign, iteration, reentry, subscripts, unpacking
+from .cotangents import accumulate
 from .reach import PLAIN as UNASKED
 from .reach import check_key
 
@@ -208,6 +209,9 @@ def record_dict_setitem(x: Any, key: Any, value: Any) -> Any:
 
 def record_dict_update(x: Any, other: Any) -> Any:
     """`x.update(other)` for a mapping or pairs."""
+    if type(other) is dict is type(x):
+        x.update(other)
+        return (run_dict_updated, x, other, tuple(other))
     store = subscripts.base_of(x).__setitem__
     if isinstance(other, dict):
         subscripts.base_of(x).update(x, other)
@@ -235,7 +239,7 @@ def record_dict_update(x: Any, other: Any) -> Any:
 
 def record_dict_display(x: Any, other: Any) -> Any:
     """`{**other}`, which takes mappings only."""
-    if not hasattr(other, "keys"):
+    if type(other) is not dict and not hasattr(other, "keys"):
         raise TypeError(f"'{type(other).__name__}' object is not a mapping")
     return record_dict_update(x, other)
 
@@ -248,10 +252,15 @@ def _run_value_of_pair(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 def run_dict_updated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, x, other, keys = back
+    shadow = shadows.items.get(id(x))
+    if not shadow:
+        return
+    to = shadows.items_of(other)
     for key in reversed(keys):
-        c = shadows.take_key(x, key)
+        c = shadow.pop(key, None)
         if c is not None:
-            shadows.add_key(other, key, c)
+            old = to.get(key)
+            to[key] = c if old is None else old + c if type(old) is float else accumulate(old, c)
 
 
 def run_updated_by_pairs(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -17,7 +17,7 @@ def binary(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
     """(value, back) of an operator on sequences and dicts, None if it is something else."""
     if op == "add":
         if isinstance(a, tuple) and isinstance(b, tuple):
-            return a + b, (run_tuple_sum, len(a))
+            return _tuple_sum(a, b)
         if isinstance(a, (list, deque, array.array)):
             y: Any = operator.add(a, b)
             return y, (run_list_sum, y, a, b, len(a), len(a) + len(b) - len(y))
@@ -38,8 +38,7 @@ def binary(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
         if isinstance(sequence, (str, bytes)):
             return reentry.followed(operator.mul, (a, b))
     elif op == "or" and isinstance(a, dict) and isinstance(b, dict):
-        y = a | b
-        return y, (run_dict_union, y, a, b, tuple(b))
+        return _dict_union(a, b)
     elif op in ("or", "and", "sub", "xor") and isinstance(a, (set, frozenset)):
         y = FUNCTIONS[op](a, b)
         return y, (run_set_operation, y, a, b)
@@ -47,6 +46,33 @@ def binary(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
         return reentry.followed(operator.mod, (a, b))
     return None
 
+
+def _tuple_sum(a: Any, b: Any) -> tuple[Any, Any]:
+    return a + b, (run_tuple_sum, len(a))
+
+
+def _list_sum(a: list[Any], b: list[Any]) -> tuple[Any, Any]:
+    y = a + b
+    return y, (run_sum_of_lists, y, a, b, len(a))
+
+
+def _list_repeated(a: list[Any], count: int) -> tuple[Any, Any]:
+    y = a * count
+    return y, (run_list_repeated, y, a, len(a), -len(y))
+
+
+def _dict_union(a: Any, b: Any) -> tuple[Any, Any]:
+    y = a | b
+    return y, (run_dict_union, y, a, b, frozenset(b))
+
+
+# Where the types say all. (Classes derived from them may have methods of their own.)
+BY_TYPES: dict[tuple[str, type, type], Any] = {
+    ("add", tuple, tuple): _tuple_sum,
+    ("add", list, list): _list_sum,
+    ("mul", list, int): _list_repeated,
+    ("or", dict, dict): _dict_union,
+}
 
 FUNCTIONS = {"or": operator.or_, "and": operator.and_, "sub": operator.sub, "xor": operator.xor}
 
@@ -63,6 +89,16 @@ def run_list_sum(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
                 shadows.add_item(a, index, c)
             else:
                 shadows.add_item(b, index - length, c)
+
+
+def run_sum_of_lists(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, y, a, b, length = back
+    shadow = shadows.items.get(id(y))
+    if shadow:
+        if len(shadow) > length:
+            shadows.add_all(b, 0, shadow[length:])
+        shadows.add_all(a, 0, shadow[:length])
+        shadow.clear()
 
 
 def run_tuple_repeated(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -84,9 +120,16 @@ def run_list_repeated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 def run_dict_union(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, y, a, b, keys = back
-    for key, c in (shadows.take_dict(y) or {}).items():
+    shadow = shadows.items.get(id(y))
+    if not shadow:
+        return
+    to_a, to_b = shadows.items_of(a), shadows.items_of(b)
+    for key, c in shadow.items():
         if c is not None:
-            shadows.add_key(b if key in keys else a, key, c)
+            to = to_b if key in keys else to_a
+            old = to.get(key)
+            to[key] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+    shadow.clear()
 
 
 def run_set_operation(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

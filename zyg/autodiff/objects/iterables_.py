@@ -34,7 +34,7 @@ from .builtins_ import MISSING, as_call, run_shift, shift
 from .calls import known, method
 from .cotangents import accumulate
 from .iteration import Iterator
-from .reach import SIZED, check_key
+from .reach import PLAIN, SIZED, check_key
 from .sources import Until, adapted
 
 # ---------------------------------------------------------------------------------------- containers from iterables
@@ -42,7 +42,10 @@ from .sources import Until, adapted
 
 @known(list, exact=True)
 def _list(iterable: Any = (), /) -> tuple[Any, Any]:
-    y: list[Any] = []
+    if type(iterable) is list:
+        y = iterable[:]
+        return y, (subscripts.run_list_part, y, iterable, 0)
+    y = []
     back = construction.record_fill(y, iterable)
     return y, (run_made, back)
 
@@ -188,10 +191,13 @@ def _array(typecode: str, iterable: Any = (), /) -> tuple[Any, Any]:
     return y, (run_filled, y, len(items), 0, drain, 2)
 
 
-@known(sorted)
+@known(sorted, exact=True)
 def _sorted(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> tuple[Any, Any]:
     if type(iterable) is list:
-        order, asked = order_of(iterable, key, reverse)
+        if key is None and PLAIN.issuperset(map(type, iterable)):
+            order, asked = sorted(range(len(iterable)), key=iterable.__getitem__, reverse=reverse), None
+        else:
+            order, asked = order_of(iterable, key, reverse)
         ordered = [iterable[k] for k in order]
         return ordered, (run_sorted_list, ordered, iterable, order, asked)
     made, back = _list(iterable)
@@ -208,10 +214,12 @@ def order_of(items: list[Any], key: Any, reverse: Any) -> tuple[list[int], Any]:
 
 def run_sorted_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, y, x, order, asked = back
-    taken = shadows.take_list(y)
-    if taken is not None:
-        shadows.add_items(x, zip(order, taken))
-    undo_keys(x, asked, shadows)
+    shadow = shadows.items.get(id(y))
+    if shadow:
+        shadows.add_items(x, zip(order, shadow))
+        shadow.clear()
+    if asked is not None:
+        undo_keys(x, asked, shadows)
 
 
 def undo_keys(x: list[Any], asked: Any, shadows: Any) -> None:
@@ -227,7 +235,7 @@ def run_sorted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
             shadows.add_item(made, index, c)
     undo_keys(made, asked, shadows)
     given = inner[0](inner, None, shadows)
-    return None, None if given is None else given[1]
+    return None, None if given is None else given[1], None, None
 
 
 # ---------------------------------------------------------------------------------------------- iterators
@@ -534,14 +542,19 @@ def _run_accepted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     calls.run(back[1], d, shadows)
 
 
-@known(reversed)
-def _reversed(x: Any) -> tuple[Any, Any]:
+@known(reversed, exact=True)
+def _reversed(*args: Any) -> tuple[Any, Any]:
+    if len(args) == 1 and type(args[0]) is list:  # (what small loops take is this)
+        (x,) = args
+        return iteration.Direct(zip(reversed(x), count(len(x) - 1, -1)), x, "list_reverseiterator"), None
+    return calls.run_known(_from_the_end, *args)
+
+
+def _from_the_end(x: Any) -> tuple[Any, Any]:
     made = method_of(x, "__reversed__")
     if made is not None:
         y, back = calls.call(made, ())
         return y, None if back is None else (run_shift, back)
-    if type(x) is list:
-        return iteration.Direct(zip(reversed(x), count(len(x) - 1, -1)), x, "list_reverseiterator"), None
     if isinstance(x, (list, deque, array.array)):
         return Iterator(_backwards(x), "list_reverseiterator"), None
     if isinstance(x, tuple) and not is_python(find(type(x), "__getitem__")):

@@ -293,7 +293,9 @@ def is_number_key(key: Any) -> bool:
 
 def place_of_keys(mapping: Any) -> Any:
     """Where the keys of a dict are asked for, if there are any that may carry a derivative."""
-    if PLAIN_KEYS.issuperset(map(type, own_items(mapping))) or not any(map(is_number_key, own_items(mapping))):
+    if PLAIN_KEYS.issuperset(map(type, mapping if type(mapping) is dict else own_items(mapping))):
+        return None
+    if not any(map(is_number_key, own_items(mapping))):
         return None
     return foreign.caller()
 
@@ -577,7 +579,7 @@ def _give_values(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> 
     _, mapping, keys = drain
     if ds is None:
         return
-    shadow = shadows.dict_of(mapping)
+    shadow = shadows.items_of(mapping)
     get = shadow.get
     for key, d in zip(keys, ds):
         if d is not None:

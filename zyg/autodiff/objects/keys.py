@@ -106,7 +106,7 @@ class Compared:
 def chosen(function: Any, found: list[Any], asked: list[Any] | None, **options: Any) -> tuple[Any, Any]:
     """What `min`, `max` or `sorted` choose among the numbers of the items, by their keys; with what undoes the comparisons."""
     numbers = range(len(found))
-    if reach.PLAIN.issuperset(map(type, found)) or (len(found) > 1 and ordering.all_quiet(found)):
+    if reach.PLAIN.issuperset(map(type, found)) or (len(found) > 1 and ordering.all_ordered(found)):
         return function(numbers, key=found.__getitem__, **options), asked
     y, back = reentry.followed(function, (numbers,), {"key": found.__getitem__, **options}, others=(found,))
     return y, asked if back is None else Compared(back, asked)

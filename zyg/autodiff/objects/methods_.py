@@ -315,19 +315,28 @@ def _run_dict_cleared(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     shadows.take_dict(back[1])
 
 
+_view: Any = object.__new__  # (the classes of collections.abc have an `__init__` in Python)
+
+
 @method(dict, "values", exact=True)
 def _values(x: Any) -> tuple[Any, Any]:
-    return iteration.Values(x), None
+    made = _view(iteration.Values)
+    made._mapping = x
+    return made, None
 
 
 @method(dict, "items", exact=True)
 def _items(x: Any) -> tuple[Any, Any]:
-    return iteration.Items(x), None
+    made = _view(iteration.Items)
+    made._mapping = x
+    return made, None
 
 
 @method(dict, "keys", exact=True)
 def _keys(x: Any) -> tuple[Any, Any]:
-    return iteration.Keys(x), None
+    made = _view(iteration.Keys)
+    made._mapping = x
+    return made, None
 
 
 for _name in ("__init__", "keys", "items", "values", "update", "setdefault", "clear", "pop"):

@@ -70,7 +70,12 @@ def _added_from(total: Any, odd: Any, rest: Any) -> Any:
 def run_sum_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if d is None:
         return None
-    shadows.add_all(back[1], 0, [d] * back[2])
+    _, items, count = back
+    shadow = shadows.items.get(id(items))
+    if shadow is None:  # as mostly, of what was made to be summed
+        shadows.new_items(items).extend([d] * count)
+    else:
+        shadows.add_all(items, 0, [d] * count)
     return None, None, d
 
 
@@ -162,7 +167,9 @@ def _extreme(function: Any, better: Any) -> Any:
             at, asked = objects.keys.chosen(function, found, asked)
             return args[at], (run_chosen_argument, at, tuple(map(is_number, args)), asked)
         iterable = args[0]
-        if type(iterable) is list or (objects.keys.is_harmless(key) and iteration.is_standing(iterable)):
+        if type(iterable) is list or (
+            (key is None or objects.keys.is_harmless(key)) and iteration.is_standing(iterable)
+        ):
             (items, drain), rest = iteration.drained(iterable), None
         else:
             quiet = reach.PLAIN if objects.keys.is_harmless(key) else frozenset[type]()
@@ -171,6 +178,9 @@ def _extreme(function: Any, better: Any) -> Any:
             if default is MISSING:
                 function(())  # raises the ValueError
             return default, (run_default, drain)
+        if rest is None and key is None and reach.PLAIN.issuperset(map(type, items)):
+            y = function(items)
+            return y, (run_chosen_plainly, items.index(y), len(items), drain)
         if rest is None:
             found, asked = objects.keys.keys_of(items, key)
             at, asked = objects.keys.chosen(function, found, asked)
@@ -245,6 +255,15 @@ def run_chosen_argument(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     result = [nothing if number else None for number in numbers]
     result[at] = d
     return None, *(objects.keys.added(result, more) or ()), None, None
+
+
+def run_chosen_plainly(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, at, count, drain = back
+    ds: Any = None
+    if d is not None:
+        ds = [of_kink(d) if type(d) is float or is_number(d) else None] * count
+        ds[at] = d
+    return None, drain[0](drain, ds, shadows), None, None
 
 
 def run_chosen_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

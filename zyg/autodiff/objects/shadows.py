@@ -29,6 +29,8 @@ from ..identity import ByIdentity
 from .cotangents import Refused, accumulate
 from .holders import CLASSES, Holder, class_for, has_attribute
 
+_FEW = 12  # cotangents that are added one by one
+
 
 class Joined:
     """An object whose attributes differentiated code has at hand as a dict, too. Pullbacks hold it as long as that matters."""
@@ -253,13 +255,16 @@ class Shadows:
             ds = ds[:there]
         stop = start + len(ds)
         before = shadow[start:stop]
-        try:  # in C, if all are numbers: others have no differences
-            shadow[start:stop] = list(map(operator.sub, before, map(operator.neg, ds)))
-        except TypeError:
-            shadow[start:stop] = [
-                d if old is None else old if d is None else old + d if type(old) is float else accumulate(old, d)
-                for old, d in zip(before, ds)
-            ]
+        if len(ds) > _FEW:
+            try:  # in C, if all are numbers: others have no differences
+                shadow[start:stop] = list(map(operator.sub, before, map(operator.neg, ds)))
+                return
+            except TypeError:
+                pass
+        shadow[start:stop] = [
+            d if old is None else old if d is None else old + d if type(old) is float else accumulate(old, d)
+            for old, d in zip(before, ds)
+        ]
 
     def take_item(self, sequence: Any, index: int) -> Any:
         """The cotangent of an item, which starts again from zero."""

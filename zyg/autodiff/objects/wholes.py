@@ -136,11 +136,12 @@ class Numbered(Tuples):
     __slots__ = ("items",)
 
     def __init__(self, items: list[Any]):
-        super().__init__()
+        self.found = _NOBODY
         self.items = items
 
     def parts(self, shadows: Any) -> tuple[Any, ...]:
-        return None, shadows.list_of(self.items)
+        shadow = shadows.items.get(id(self.items))
+        return None, shadows.list_of(self.items) if shadow is None else shadow
 
 
 def steps_of(x: Any) -> tuple[Any, Any, Any] | None:
@@ -262,12 +263,15 @@ class Entries(Whole):
     __slots__ = ("mapping", "place")
 
     def __init__(self, mapping: dict[Any, Any]):
-        super().__init__()
+        self.found = _NOBODY
         self.mapping = mapping
         self.place = place_of_keys(mapping)
 
     def parts(self, shadows: Any) -> tuple[Any, ...] | None:
-        return (None, shadows.dict_of(self.mapping)) if self.place is None else None
+        if self.place is not None:
+            return None
+        shadow = shadows.items.get(id(self.mapping))
+        return None, shadows.dict_of(self.mapping) if shadow is None else shadow
 
     def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
         shadow = shadows.dict_of(self.mapping)

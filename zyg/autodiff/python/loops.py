@@ -23,18 +23,18 @@ def loop(x: Any) -> tuple[Any, Any]:
         return x.base, (nothing, x.whole)
     if t is tuple:
         return (iter(x), None) if INERT.issuperset(map(type, x)) else _gathering(x, len(x))
-    if t not in iteration.SOURCES:
-        t = iteration.stepped_as(t)
-        if t is list:
-            return zip(list.__iter__(x), count()), (nothing, x)
-        if t is tuple:
-            return _gathering(tuple.__iter__(x), tuple.__len__(x))
     if t is Items or t is Values:
         mapping = x._mapping
         if type(mapping) is dict:
             if t is Items:
                 return zip(mapping.items(), mapping), (nothing, Entries(mapping))
             return zip(mapping.values(), mapping), (nothing, mapping)
+    if t not in iteration.SOURCES:
+        t = iteration.stepped_as(t)
+        if t is list:
+            return zip(list.__iter__(x), count()), (nothing, x)
+        if t is tuple:
+            return _gathering(tuple.__iter__(x), tuple.__len__(x))
     if t is generators.Generator:
         items = generators.quickly(x)
         return items, sources.whole(items)

@@ -61,6 +61,7 @@ def normalise(function: Function, watched: bool = False, brief: bool = False) ->
     _drop_cleaning(f)
     _explicit_super(f)
     _check_keys(f)
+    _set_items_of_displays(f)
     for _, instr in f.instructions():
         if instr.op == "dict_setitem":  # of a dict comprehension, which is like any other dict
             instr.op = "setitem"
@@ -587,6 +588,39 @@ def _check_keys(f: Function) -> None:
                 callee = Const(reach.check_keys, OBJECT)
                 made = Instr("call_object", [callee, *keys], [Value(OBJECT)], {"keywords": ()}, [], instr.position)
                 block.instrs.insert(block.instrs.index(instr), made)
+
+
+def _set_items_of_displays(f: Function) -> None:
+    """What `{**x, "a": y}` says of items comes into the dict by itself, and not by way of another dict."""
+    counts = use_counts(f)
+    for block in f.blocks:
+        made: dict[Value, list[tuple[Any, Value]]] = {}
+        instrs: list[Instr] = []
+        for instr in block.instrs:
+            items = _items_of_display(instr)
+            if items is not None and counts[instr.result] == 1:
+                made[instr.result] = items
+            if instr.op == "dict_update" and instr.operands[1] in made:
+                instrs[:] = [i for i in instrs if instr.operands[1] not in i.results]
+                for key, value in made[instr.operands[1]]:
+                    operands = [instr.operands[0], Const(key, OBJECT), value]
+                    instrs.append(Instr("dict_setitem", operands, [], {}, [], instr.position))
+            else:
+                instrs.append(instr)
+        block.instrs[:] = instrs
+
+
+def _items_of_display(instr: Instr) -> list[tuple[Any, Value]] | None:
+    """The items of a display of a dict whose keys are texts."""
+    items: list[tuple[Any, Value]]
+    if instr.op == "frozen_key_dict":
+        items = list(zip(instr.attrs["keys"], instr.operands))
+    elif instr.op == "dict":
+        keys = [key.value if isinstance(key, Const) else None for key in instr.operands[::2]]
+        items = list(zip(keys, instr.operands[1::2]))
+    else:
+        return None
+    return items if all(type(key) is str for key, _ in items) else None
 
 
 def _unique_names(f: Function) -> None:

@@ -386,7 +386,7 @@ class _PlainReverse(Versions):
             if is_nothing(self._of(d)) or special:
                 self._nothing(instr.results)
                 return
-            kept = [] if whole else list(range(len(instr.attrs["wanted"])))
+            kept = [] if whole and "called" not in instr.attrs else list(range(len(instr.attrs["wanted"])))
         else:
             at = 2 if kind == "setitem" else 1
             kept = [n for n, k in enumerate(instr.attrs["wanted"]) if k == at]

@@ -451,6 +451,8 @@ class ReverseHalf:
         b = self.builder
         d = self._cotangent_of_results(instr.results)
         wanted = self._wanted(instr)
+        if not instr.operands and not extra_operands(instr):  # nothing was put into it
+            return
         if instr.op == "tuple":  # the cotangent of a tuple is the tuple of those of its items
             if wanted and not is_nothing(d):
                 parts = b.emit("cotangents", d, types=(OBJECT,) * len(wanted), wanted=tuple(wanted))
@@ -522,6 +524,8 @@ class ReverseHalf:
             ]
         elif of in accesses.ACCESS and instr.attrs.get("direct") in (of, "method"):
             attrs["access"] = of
+            if instr.attrs["direct"] == "method":
+                attrs["called"] = True
             if "likely" in instr.attrs:
                 attrs |= {"likely": instr.attrs["likely"], "surely": instr.attrs["surely"]}
             key = self._primal(original.operands[1]) if of in ("getitem", "setitem") else NOTHING

@@ -26,7 +26,7 @@ from zyg.rules import has_ruled_instances
 
 from .. import objects
 from ..identity import lasts, note
-from ..objects import calls, classes, numpy_shortcuts, spreading
+from ..objects import attributes, calls, classes, numpy_shortcuts, spreading
 from ..objects.adapters import adapter, constructing
 from ..objects.arithmetic import find
 from ..trying import bodies
@@ -266,10 +266,26 @@ _CALLEES = 16  # how many are remembered per place
 def _note_method(f: MethodType, table: Methods | None, forward: Any) -> None:
     """A method that nothing but a change of the class can replace, or an attribute of the object, is called without being read."""
     cls = type(f.__self__)
-    if table is None or cls not in table or find(cls, table.name) is not f.__func__:
+    if table is None or find(cls, table.name) is not f.__func__:
         return
-    if cls.__dictoffset__ == 0 or (table.checked and not bodies):
+    if cls in table:
+        if cls.__dictoffset__ == 0 or (table.checked and not bodies):
+            note(table, cls, (cls,), forward)
+    elif is_tuple_of_values(cls) and not table.name.startswith("__"):
+        note_class(cls)
         note(table, cls, (cls,), forward)
+
+
+def is_tuple_of_values(cls: type) -> bool:
+    """Whether instances are what stands in them, as those of named tuples, and methods are found in Python's usual way. (The
+    cotangent of `self` is that of the object.)"""
+    return (
+        issubclass(cls, tuple)
+        and not cls.__dictoffset__
+        and all(c is object or c is tuple or c.__flags__ & HEAP_TYPE for c in cls.__mro__)
+        and attributes.plain_lookup(cls)
+        and find(cls, "__getattr__") is None
+    )
 
 
 def forward_with_names(f: Any, site: Site, names: tuple[str, ...]) -> Any:

@@ -73,7 +73,7 @@ def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]
         elif ta in NUMBERS:
             if tb not in NUMBERS and not issubclass(tb, NUMERIC):
                 noted(known, types, (tb,), tb, reflected, 2, True)
-        elif ta not in SCALARS and (ta is tb or not issubclass(tb, ta)):
+        elif ta not in SCALARS and ta.__flags__ & HEAP_TYPE and (ta is tb or not issubclass(tb, ta)):
             noted(known, types, types, ta, slot, 2, False)
         return general(a, b)
 
@@ -197,7 +197,13 @@ _MAKE_EMPTY = frozenset({float, int, list, dict, set})  # what needs nothing, so
 
 def record_part(x: Any, key: slice) -> tuple[Any, Any]:
     """The same of a slice."""
-    return subscripts.part_of_list(x, key) if type(x) is list else _getitem(x, key)
+    if type(x) is not list:
+        return _getitem(x, key)
+    start = key.start
+    if type(start) is not int or start < 0 or type(key.stop) is not int or key.step is not None:
+        return subscripts.part_of_list(x, key)
+    y = x[key]
+    return y, (subscripts.run_list_part, y, x, start)
 
 
 def _setitem(x: Any, key: Any, value: Any) -> Any:
