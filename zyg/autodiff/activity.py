@@ -60,10 +60,11 @@ class Aliases:
     def __init__(self, function: Function, module: Module, summaries: dict[str, Summary] | None = None):
         self.parent: dict[Value, Value] = {}
         self._holders: dict[Value, Value] = {}  # per stack: an array that goes through it
+        passing = [i for b in function.blocks for i in b.instrs if i.op in ("push", "pop")]
         self._on_tape = {
             v
-            for _, i in function.instructions()
-            if i.op in ("push", "pop") and i.operands[0].type is TAPE
+            for i in passing
+            if i.operands[0].type is TAPE
             for v in [*i.operands[1:], *i.results]
             if isinstance(v.type, Stack)
         }
@@ -87,10 +88,10 @@ class Aliases:
                         for k, a in enumerate(whole):
                             if bits >> k & 1 and isinstance(a.type, Array):
                                 self._join_if_memory(result, a)
-        for _, instr in function.instructions():  # when it is known which stacks are cursors of which
+        for instr in passing:  # when it is known which stacks are cursors of which
             if instr.op == "push":
                 self._join_fields(instr.operands[0], instr.operands[1:])
-            elif instr.op == "pop":
+            else:
                 self._join_fields(instr.operands[0], instr.results)
         for p in function.params:
             # What a forward half has put on a stack may be (views of) arrays that it hands over beside it.
@@ -206,7 +207,7 @@ class Activity:
         self.writers: dict[Value, list[Instr]] = {}  # per alias class
         self.written: set[Value] = set()  # alias classes
         self.stored: set[Value] = set()  # those of them that are not only passed to Python functions
-        self._instrs = [instr for _, instr in function.instructions()]
+        self._instrs = [instr for block in function.blocks for instr in block.instrs]
         self._find_written()
         self._flows = self._find_flows()
         self._reversed = [(sinks, sources) for sources, sinks in reversed(self._flows)]
@@ -226,7 +227,7 @@ class Activity:
     def _find_written(self) -> None:
         initial = _initial_writes(self.function)
         for instr in self._instrs:
-            if instr in initial:
+            if instr.op not in _WRITING or instr in initial:
                 continue
             writers, stored = self._writes_to(instr)
             for v in writers:
@@ -401,6 +402,9 @@ _FLOWS: dict[str, Callable[[Activity, Instr], Iterator[Flow]]] = {
     "load": _load, "store": _store, "accum": _store, "fill": _store, "copyto": _store, "addto": _store,
     "apply": Activity._apply, "call": Activity._call, "foreign": _foreign, "push": _push, "pop": _pop, "pycall": _pycall,
 }  # fmt: skip
+_WRITING = frozenset(
+    {"store", "accum", "fill", "copyto", "addto", "push", "apply", "foreign", "call", "pycall"}
+)  # what may write
 _OPAQUE = frozenset({*VIEWS, "alloc", "stack", "tape", "cursor"})
 
 
@@ -414,8 +418,8 @@ def summarise(module: Module, root: str, known: dict[str, Summary] | None = None
         if name in summaries:
             return []
         if name not in called:
-            instrs = module.functions[name].instructions()
-            called[name] = list(dict.fromkeys(i.attrs["callee"] for _, i in instrs if i.op in CALLING))
+            blocks = module.functions[name].blocks
+            called[name] = list(dict.fromkeys([i.attrs["callee"] for b in blocks for i in b.instrs if i.op in CALLING]))
         return called[name]
 
     for component in components([root], calls):
@@ -443,7 +447,7 @@ def summary_of(module: Module, name: str, summaries: dict[str, Summary]) -> Summ
 def _summary(function: Function, module: Module, summaries: dict[str, Summary]) -> Summary:
     activity = Activity(function, module, summaries)
     result = Summary([0] * len(function.results), shares=[0] * len(function.results))
-    for _, instr in function.instructions():
+    for instr in [block.instrs[-1] for block in function.blocks]:
         if instr.op == "return":
             memory = [*function.params, *instr.operands]
             for r, v in enumerate(instr.operands):

@@ -29,6 +29,8 @@ def edges(block: Block) -> list[Target]:
 def reverse_postorder(function: Function) -> list[Block]:
     """The blocks that can be reached, each before its successors except along back edges; first targets first."""
     entry = function.blocks[0]
+    if len(function.blocks) == 1:
+        return [entry]
     seen = {entry}
     postorder: list[Block] = []
     stack: list[tuple[Block, Iterator[Target]]] = [(entry, reversed(edges(entry)))]
@@ -36,15 +38,31 @@ def reverse_postorder(function: Function) -> list[Block]:
         block, targets = stack[-1]
         for target in targets:
             successor = target.block
-            if successor not in seen:
-                seen.add(successor)
-                stack.append((successor, reversed(edges(successor))))
+            if successor in seen:
+                continue
+            seen.add(successor)
+            following = edges(successor)
+            if following:
+                stack.append((successor, reversed(following)))
                 break
+            postorder.append(successor)
         else:
             postorder.append(block)
             stack.pop()
     postorder.reverse()
     return postorder
+
+
+def reached_blocks(function: Function) -> set[Block]:
+    """The same blocks in no order."""
+    work = [function.blocks[0]]
+    seen = set(work)
+    while work:
+        for target in edges(work.pop()):
+            if target.block not in seen:
+                seen.add(target.block)
+                work.append(target.block)
+    return seen
 
 
 # --------------------------------------------------------------------------------------------- dominance
@@ -175,9 +193,20 @@ class Dominators:
     """
 
     def __init__(self, function: Function):
-        # A block with a handler is two nodes: its parameters, from which the handler is reached, and its instructions.
-        self.top: dict[Block, int] = {}
-        self.rest: dict[Block, int] = {}
+        if all(block.handler is None for block in function.blocks):
+            blocks = function.blocks
+            number = self.top = self.rest = {block: n for n, block in enumerate(blocks)}
+            graph = tuple([tuple([number[t.block] for t in b.instrs[-1].targets] if b.instrs else ()) for b in blocks])
+            idom, order, self.tree = _dominance(graph)
+            self.order = [blocks[n] for n in order]
+            self.immediate: dict[Block, Block | None] = {blocks[n]: blocks[idom[n]] for n in order}
+            self.immediate[blocks[0]] = None
+        else:
+            self._with_handlers(function)
+
+    def _with_handlers(self, function: Function) -> None:
+        """A block with a handler is two nodes: its parameters, from which the handler is reached, and its instructions."""
+        self.top, self.rest = {}, {}
         blocks: list[Block] = []  # per node
         for block in function.blocks:
             self.top[block] = self.rest[block] = len(blocks)
@@ -194,7 +223,7 @@ class Dominators:
                 successors[top[block]] = [self.rest[block], top[block.handler.block]]
         idom, order, self.tree = _dominance(tuple(map(tuple, successors)))
         self.order = [blocks[n] for n in order if top[blocks[n]] == n]
-        self.immediate: dict[Block, Block | None] = {b: blocks[idom[top[b]]] for b in self.order}
+        self.immediate = {b: blocks[idom[top[b]]] for b in self.order}
         self.immediate[function.blocks[0]] = None
 
     def reachable(self, block: Block) -> bool:
@@ -352,6 +381,12 @@ class Loops:
         return loop.depth if loop is not None else 0
 
 
+def has_cycles(function: Function) -> bool:
+    """Whether control may come back to where it was."""
+    position = {block: n for n, block in enumerate(reverse_postorder(function))}
+    return any(position[target.block] <= n for block, n in position.items() for target in edges(block))
+
+
 # ------------------------------------------------------------------------------- liveness, definitions, uses
 
 
@@ -476,12 +511,16 @@ def confined_arrays(function: Function) -> set[Value]:
             elif instr.op in VIEWS and instr.operands[0] in views:
                 views[instr.result] = views[instr.operands[0]]
     confined = set(views.values())
-    for block, instr in function.instructions():
-        passed = [a for t in instr.targets for a in t.args]
-        if block.handler is not None:
-            passed += block.handler.args
-        if instr.op not in VIEWS and may_keep(instr):
-            passed += instr.operands
+    if not confined:
+        return confined
+    shown = views.keys()
+    for block in function.blocks:
+        passed = [] if block.handler is None else [*block.handler.args]
+        for instr in block.instrs:
+            for target in instr.targets:
+                passed += target.args
+            if instr.op not in VIEWS and not shown.isdisjoint(instr.operands) and may_keep(instr):
+                passed += instr.operands
         confined.difference_update(views[v] for v in passed if v in views)
     return confined
 

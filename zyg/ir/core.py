@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from .records import record
-from .types import BOOL, F32, F64, I32, I64, NONE, OBJECT, U8, Array, Scalar, Type
+from .types import BOOL, F64, I64, NONE, OBJECT, Array, Scalar, Type
 
 
 class Position(NamedTuple):
@@ -81,8 +81,7 @@ def const(value: Any, type: Type | None = None) -> Const:
             type = NONE if value is None else OBJECT
     if isinstance(type, Scalar):
         assert value is not None
-        value = bool(value) if type is BOOL else float(value) if type in (F64, F32) else int(value)
-        assert type not in (I64, I32, U8) or isinstance(value, int)
+        value = float(value) if type.kind == "f" else bool(value) if type is BOOL else int(value)
     return Const(value, type)
 
 
@@ -248,7 +247,7 @@ class Function:
         """For each block, the (block, target) pairs that lead to it; a block twice if two of its edges do."""
         result: dict[Block, list[tuple[Block, Target]]] = {b: [] for b in self.blocks}
         for block in self.blocks:
-            for target in block.successors():
+            for target in block.instrs[-1].targets if block.instrs else ():
                 result[target.block].append((block, target))
             if block.handler is not None:
                 result[block.handler.block].append((block, block.handler))
@@ -302,9 +301,9 @@ def callees(instr: Instr) -> list[str]:
 
 def map_uses(instr: Instr, replace: Callable[[Value], Value]) -> None:
     """Replace each value that `instr` uses, as operand or as block argument, by `replace(value)`."""
-    instr.operands[:] = [replace(v) for v in instr.operands]
+    instr.operands[:] = map(replace, instr.operands)
     for target in instr.targets:
-        target.args[:] = [replace(v) for v in target.args]
+        target.args[:] = map(replace, target.args)
 
 
 def uses(instr: Instr) -> Iterator[Value]:
@@ -326,20 +325,18 @@ def clone_blocks(blocks: list[Block], values: dict[Value, Value], rename: Callab
             for r in i.results:
                 values[r] = Value(r.type, r.name)
 
+    find, made = values.get, values.__getitem__
+
     def copy_target(t: Target) -> Target:
-        return Target(copies.get(t.block, t.block), [values.get(a, a) for a in t.args])
+        return Target(copies.get(t.block, t.block), list(map(find, t.args, t.args)))
 
     for b in blocks:
+        instrs = copies[b].instrs
         for i in b.instrs:
-            copies[b].instrs.append(
-                Instr(
-                    i.op,
-                    [values.get(v, v) for v in i.operands],
-                    [values[r] for r in i.results],
-                    dict(i.attrs),
-                    [copy_target(t) for t in i.targets],
-                    i.position,
-                )
+            operands, targets = i.operands, list(map(copy_target, i.targets)) if i.targets else []
+            results = list(map(made, i.results))
+            instrs.append(
+                Instr(i.op, list(map(find, operands, operands)), results, i.attrs.copy(), targets, i.position)
             )
         if b.handler is not None:
             copies[b].handler = copy_target(b.handler)

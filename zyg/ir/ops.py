@@ -110,7 +110,7 @@ def _same(kinds: str, allow_object: bool = False, result: Type | None = None) ->
         first = types[0]
         if allow_object and OBJECT in types:
             return (OBJECT,)
-        if not isinstance(first, Scalar) or first.kind not in kinds or any(t != first for t in types):
+        if not isinstance(first, Scalar) or first.kind not in kinds or types.count(first) < len(types):
             _fail(f"operands {', '.join(map(str, types))} are not of one type of kind {'/'.join(kinds)}")
         return (result or first,)
 

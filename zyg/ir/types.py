@@ -35,9 +35,15 @@ class Type:
 # --------------------------------------------------------------------------------------------- value types
 
 
-@record(frozen=True, slots=True)
+_scalars: dict[str, Scalar] = {}
+
+
+@record(eq=False, frozen=True, slots=True)
 class Scalar(Type):
-    """A machine scalar. `kind` is "f" (IEEE float), "i" (signed), "u" (unsigned) or "b" (boolean)."""
+    """A machine scalar. `kind` is "f" (IEEE float), "i" (signed), "u" (unsigned) or "b" (boolean).
+
+    There is one of each, compared by identity: no comparison in the compiler is as frequent.
+    """
 
     name: str
     kind: str
@@ -48,6 +54,12 @@ class Scalar(Type):
         """The least and the largest number of an integer type."""
         sign = self.kind == "i"
         return -sign << (self.bits - 1), (1 << (self.bits - sign)) - 1
+
+    def __new__(cls, name: str, kind: str, bits: int) -> Scalar:
+        return _scalars.setdefault(name, object.__new__(cls))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scalar, (self.name, self.kind, self.bits)
 
     def __str__(self) -> str:
         return self.name

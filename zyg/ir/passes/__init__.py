@@ -82,6 +82,17 @@ ABOUT: dict[str, frozenset[str]] = {
 }
 
 
+# What a pass that was there finds nothing new in: in what these have changed since.
+NOTHING_FROM: dict[str, frozenset[str]] = {
+    "simplify_cfg": frozenset({"simplify_cfg", "squares"}),
+    "fold": frozenset({"dce", "loop_simplify", "licm", "stacks", "writes"}),
+    "dce": frozenset({"dce", "loop_simplify", "licm"}),
+}
+
+_ONLY_TAKE = frozenset(
+    {"simplify_cfg", "dce", "cse", "licm", "loop_simplify"}
+)  # and make no operations of the kinds above
+
 _COUNTERS = frozenset({"ranges", "induction", "idle"})
 
 
@@ -178,40 +189,49 @@ def optimise(
 
     Where `entry` names the one function that is called from outside, those that it does not need any more are dropped.
     `dump(name, module)` is called after each pass that changed something, and the verifier looks at what it changed if `verify`.
-    A pass that found nothing to do is not asked again until another has changed the function.
+    A pass is asked again if one that may have made work for it has changed the function since (NOTHING_FROM).
     """
-    changes: dict[Any, int] = {}  # per function, how often it was changed
-    settled: dict[tuple[Any, Any], int] = {}  # per pass and function, `changes` when the pass found nothing to do
-    known: dict[Function, tuple[int, set[str]]] = {}  # per function, its operations as of so many `changes`
+    now = 0  # which of the steps it is
+    changed_by: dict[Any, dict[str, int]] = {}  # per function, by which pass it was changed and when last
+    asked: dict[tuple[Any, Any], int] = {}  # per pass and function, when it was last
+    known: dict[Function, tuple[int, set[str]]] = {}  # per function, its operations as of a step that changed it
+
+    def is_settled(step: Pass, function: Function) -> bool:
+        last = asked.get((step.run, function))
+        if last is None:
+            return False
+        leave = NOTHING_FROM.get(step.name, ())
+        return not any(when >= last and name not in leave for name, when in changed_by.get(function, {}).items())
 
     def concerns(step: Pass, subject: Function | Module) -> bool:
         about = ABOUT.get(step.name)
         if about is None:
             return True
         for function in subject.functions.values() if isinstance(subject, Module) else [subject]:
-            version = changes.get(function, 0)
+            version = max(
+                [when for name, when in changed_by.get(function, {}).items() if name not in _ONLY_TAKE], default=0
+            )
             if known.get(function, (-1,))[0] != version:
-                known[function] = version, {instr.op for _, instr in function.instructions()}
+                known[function] = version, {instr.op for block in function.blocks for instr in block.instrs}
             if not about.isdisjoint(known[function][1]):
                 return True
         return False
 
     for step in PIPELINES[level]:
+        now += 1
         changed: list[Function | Module] = []
         for subject in [module] if step.whole_module else list(module.functions.values()):
-            version = changes.get(subject, 0)
-            if settled.get((step.run, subject)) == version and not step.whole_module:
+            if isinstance(subject, Function) and (is_settled(step, subject) or not step.has_work_in(subject)):
                 continue
-            if not concerns(step, subject) or (isinstance(subject, Function) and not step.has_work_in(subject)):
+            if not concerns(step, subject):
                 continue
             found = step.run(subject)
+            asked[step.run, subject] = now
             if found:
                 changed.append(subject)
                 others = list(module.functions.values()) if step.whole_module else [subject]
                 for function in found if isinstance(found, list) else others:
-                    changes[function] = changes.get(function, 0) + 1
-            else:
-                settled[step.run, subject] = version
+                    changed_by.setdefault(function, {})[step.name] = now
         if changed:
             if step.whole_module and entry is not None:
                 inline.remove_unused(module, {entry})

@@ -22,6 +22,8 @@ _ALIASES = frozenset({*VIEWS, "cursor"})
 # ops that only matter to who looks at the memory of their first operand
 _WRITES = frozenset({"store", "accum", "fill", "push", "pop", "reserve", "rewind", "drop", "retain", "release"})
 _COPIES = frozenset({"copyto", "addto"})
+_LISTS = frozenset({"apply", "foreign"})  # ops of which `arrays_written` tells all that they do
+_TOUCHES = _ALIASES | _WRITES | _COPIES | _LISTS
 
 
 def run(function: Function) -> bool:
@@ -35,7 +37,7 @@ def removable(instr: Instr) -> bool:
 
 def _tells(instr: Instr) -> bool:
     """Whether `arrays_written` tells all that an instruction does."""
-    return instr.op in ("apply", "foreign") or bool(instr.attrs.get("writes"))
+    return instr.op in _LISTS or bool(instr.attrs.get("writes"))
 
 
 class _Marker:
@@ -70,9 +72,9 @@ class _Marker:
                 op = instr.op
                 if op in _MAKES:
                     self.root[instr.results[0]] = instr.results[0]
-                elif op in _ALIASES or op in _WRITES or op in _COPIES or _tells(instr):
+                elif op in _TOUCHES or instr.attrs.get("writes"):
                     pending.append(instr)
-                elif not removable(instr):
+                elif op not in REMOVABLE and not removable(instr):
                     roots.append(instr)
         # A use may stand before its definition in the list of blocks; one more look settles chains of views.
         for _ in range(2):
@@ -107,15 +109,17 @@ class _Marker:
         self.work += instr.operands
 
     def mark(self) -> None:
-        needed, work = self.needed, self.work
+        needed, work, live, made_by = self.needed, self.work, self.live, self.made_by
         while work:
             value = work.pop()
             if value in needed:
                 continue
             needed.add(value)
-            instr = self.made_by.get(value)
+            instr = made_by.get(value)
             if instr is not None:
-                self.mark_instr(instr)
+                if instr not in live:
+                    live.add(instr)
+                    work += instr.operands
                 root = self.root.get(value)
                 if root is not None:
                     work.append(root)

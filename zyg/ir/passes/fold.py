@@ -18,7 +18,7 @@ from ..core import VIEWS, Const, Function, Instr, Value, const
 from ..interpret import machine_value
 from ..ops import OPS
 from ..types import BOOL, F32, F64, I32, I64, OBJECT, U8, Array, Scalar, Type
-from .rewriting import resolve, same, substitute
+from .rewriting import replace_uses, same, substitute
 
 # What a rule gives: a value to use instead, a new (op, operands) for the instruction, or None.
 Folded = Value | tuple[str, list[Value]] | None
@@ -46,7 +46,7 @@ class _Folder:
                     substitute(instr, replaced)
                 if self.final and instr.op == "checkpoint":
                     continue
-                value = self.simplify(instr)
+                value = self.simplify(instr) if instr.op in _FOLDED else None
                 if value is not None:
                     replaced[instr.results[0]] = value
                     self.changed = True
@@ -63,12 +63,7 @@ class _Folder:
 
     def replace_backward(self) -> None:
         """Uses that the walk met before it knew: along back edges and on handler edges."""
-        replaced = self.replaced
-        for block in self.function.blocks:
-            if block.handler is not None:
-                block.handler.args[:] = [resolve(replaced, v) for v in block.handler.args]
-            for instr in block.instrs:
-                substitute(instr, replaced)
+        replace_uses(self.function, self.replaced)
 
     def simplify(self, instr: Instr) -> Value | None:
         """A value to use instead of the instruction, which may be rewritten in place."""
@@ -523,3 +518,4 @@ _RULES: dict[str, Callable[[_Folder, Instr], Folded]] = {
     "cast": _cast, "stop": _stop, "slope": _slope, "dim": _dim, "reshapable": _reshapable, "same": _same,
     "overlap": _overlap,
 }  # fmt: skip
+_FOLDED = _FOLDABLE.union(_RULES)

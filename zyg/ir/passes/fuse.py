@@ -314,10 +314,10 @@ def _broadcast_before(function: Function) -> bool:
 
 def _split_parts(function: Function) -> None:
     """A new array of complex numbers of which only the real and the imaginary parts are seen is an array for each."""
-    users: dict[Value, list[Instr]] = {}
-    for _, instr in function.instructions():
-        for v in dict.fromkeys(uses(instr)):
-            users.setdefault(v, []).append(instr)
+    pairs = [i.result for _, i in function.instructions() if i.op == "alloc" and _ends_in_two(i)]
+    if not pairs:
+        return
+    users = _users(function, pairs)
     replaced: dict[Value, Value] = {}
     for block in function.blocks:
         for n, alloc in reversed(list(enumerate(block.instrs))):
@@ -345,9 +345,13 @@ def _split_parts(function: Function) -> None:
         dce.run(function)
 
 
-def _seen_in_parts(alloc: Instr, users: list[Instr]) -> bool:
+def _ends_in_two(alloc: Instr) -> bool:
     last = alloc.operands[-1] if len(alloc.operands) > 1 else None
-    return isinstance(last, Const) and last.value == 2 and all(
+    return isinstance(last, Const) and last.value == 2
+
+
+def _seen_in_parts(alloc: Instr, users: list[Instr]) -> bool:
+    return _ends_in_two(alloc) and all(
         user.op == "dim" and user.attrs["axis"] < len(alloc.operands) - 1
         or user.op == "view" and user.operands[0] is alloc.result and user.attrs["spec"] == ":" * (len(alloc.operands) - 1) + "i"
         and isinstance(user.operands[1], Const)

@@ -26,10 +26,11 @@ def run(module: Module, limit: int = SMALL, rules: bool = False) -> list[Functio
     size: dict[str, int] = {}
     for function in module.functions.values():
         size[function.name] = sum(len(b.instrs) for b in function.blocks)
-        for _, instr in function.instructions():
-            if instr.op in CALLING:
-                callee = instr.attrs["callee"]
-                sites[callee] = sites.get(callee, 0) + 1
+        for block in function.blocks:
+            for instr in block.instrs:
+                if instr.op in CALLING:
+                    callee = instr.attrs["callee"]
+                    sites[callee] = sites.get(callee, 0) + 1
 
     def wanted(instr: Instr, caller: str) -> bool:
         if instr.op != "call" or "vector" in instr.attrs or (not rules and not OUT_OF_LINE.isdisjoint(instr.attrs)):
@@ -96,7 +97,7 @@ def _has_tape(function: Function) -> bool:
 def bottom_up(module: Module) -> tuple[list[str], set[str]]:
     """The functions' names, callees before callers, and which of them are recursive."""
     calls = {
-        name: list(dict.fromkeys(i.attrs["callee"] for _, i in f.instructions() if i.op in CALLING))
+        name: list(dict.fromkeys([i.attrs["callee"] for b in f.blocks for i in b.instrs if i.op in CALLING]))
         for name, f in module.functions.items()
     }
     inside = lambda name: [callee for callee in calls[name] if callee in calls]
@@ -118,8 +119,10 @@ def remove_unused(module: Module, roots: set[str]) -> bool:
         if name in reached or name not in module.functions:
             continue
         reached.add(name)
-        for _, instr in module.functions[name].instructions():
-            work += callees(instr)
+        for block in module.functions[name].blocks:
+            for instr in block.instrs:
+                if instr.op in CALLING:
+                    work += callees(instr)
     if len(reached) == len(module.functions):
         return False
     module.functions = {name: f for name, f in module.functions.items() if name in reached}

@@ -29,7 +29,7 @@ def run(module: Module) -> bool:
     changed = False
     for name in bottom_up(module)[0]:
         function = module.functions[name]
-        for _, instr in function.instructions():
+        for _, instr in function.instructions() if replaced else ():
             if instr.op in CALLING and instr.attrs["callee"] in replaced:
                 instr.attrs = {**instr.attrs, "callee": replaced[instr.attrs["callee"]]}
                 changed = True

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from ..analysis import Dominators, Loop, Loops
+from ..analysis import Dominators, Loop, Loops, has_cycles
 from ..builder import Builder
 from ..core import Block, Const, Function, Instr, Module, Target, Value, const
 from ..counters import Counter, find_counter, reached_functions, walks_array
@@ -47,7 +47,7 @@ def run_module(module: Module) -> bool:
     """`run` for each function; and a poll at the head of those that may call themselves."""
     changed = False
     reached = reached_functions(module)
-    looping = {name for name, f in module.functions.items() if len(f.blocks) > 1 and Loops(f).all}
+    looping = {name for name, f in module.functions.items() if has_cycles(f)}
     heavy = {name for name, others in reached.items() if name in looping or not looping.isdisjoint(others)}
     elements = {name for name, function in module.functions.items() if "elements" in function.attrs}
     for function in module.functions.values():

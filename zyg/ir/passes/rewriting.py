@@ -20,27 +20,26 @@ def resolve(replaced: dict[Value, Value], value: Value) -> Value:
 
 def substitute(instr: Instr, replaced: dict[Value, Value]) -> None:
     """Replace what `instr` uses."""
-    operands, keys = instr.operands, replaced.keys()
-    if not keys.isdisjoint(operands):  # they mostly are
-        for n, v in enumerate(operands):
-            if v in keys:
-                operands[n] = resolve(replaced, v)
+    apart = replaced.keys().isdisjoint
+    operands = instr.operands
+    if not apart(operands):  # they mostly are
+        operands[:] = [resolve(replaced, v) for v in operands]
     for target in instr.targets:
-        args = target.args
-        for n, v in enumerate(args):
-            if v in replaced:
-                args[n] = resolve(replaced, v)
+        if not apart(target.args):
+            target.args[:] = [resolve(replaced, v) for v in target.args]
 
 
 def replace_uses(function: Function, replaced: dict[Value, Value]) -> None:
     """Replace all uses in the function."""
     if not replaced:
         return
+    apart = replaced.keys().isdisjoint
     for block in function.blocks:
         if block.handler is not None:
             block.handler.args[:] = [resolve(replaced, v) for v in block.handler.args]
         for instr in block.instrs:
-            substitute(instr, replaced)
+            if instr.targets or not apart(instr.operands):
+                substitute(instr, replaced)
 
 
 def using_blocks(function: Function) -> dict[Value, set[Block]]:

@@ -256,8 +256,12 @@ def _merge_one(module: Module, function: Function) -> bool:
     made = {r: i for _, i in function.instructions() for r in i.results}
     for block in function.blocks:
         applies = [i for i in block.instrs if i.op == "apply"]
+        arrays = {i: {v for v in i.operands if isinstance(v.type, Array)} for i in applies}
+        order = {i: _any_order(module, i) for i in applies}
         for first, second in itertools.combinations(applies, 2):
-            orders = {_any_order(module, first), _any_order(module, second)} - {None}
+            if arrays[first].isdisjoint(arrays[second]):
+                continue
+            orders = {order[first], order[second]} - {None}
             if len(orders) > 1 and not _in_lanes(module, first, second):
                 continue
             if False in orders and any(_goes_by_rows(made, i) for i in (first, second)):

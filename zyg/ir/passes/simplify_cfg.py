@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..analysis import reverse_postorder
+from ..analysis import reached_blocks
 from ..core import Block, Const, Function, Instr, Target, Value, const
 from ..types import BOOL
 from .rewriting import remove_blocks, replace_uses, resolve, same
@@ -30,7 +30,7 @@ def run(function: Function) -> bool:
 
 def _round(function: Function) -> bool:
     changed = fold_terminators(function)
-    changed |= remove_blocks(function, set(reverse_postorder(function)))
+    changed |= len(function.blocks) > 1 and remove_blocks(function, reached_blocks(function))
     if len(function.blocks) == 1:
         return changed
     changed |= remove_redundant_params(function)
@@ -46,16 +46,17 @@ def fold_terminators(function: Function) -> bool:
     """Branches on constants, and between equal targets, become jumps; guards on constants go or become `raise`."""
     changed = False
     for block in function.blocks:
-        instr = block.instrs[-1]
-        target = _only_target(instr)
-        if target is not None:
-            block.instrs[-1] = Instr("jump", targets=[target], position=instr.position)
-            changed = True
-        elif instr.op == "branch":
-            changed |= _condition_on_edges(instr)
-        for n, instr in enumerate(block.instrs):
+        last = block.instrs[-1]
+        if last.op == "branch" or last.op == "switch":
+            target = _only_target(last)
+            if target is not None:
+                block.instrs[-1] = Instr("jump", targets=[target], position=last.position)
+                changed = True
+            elif last.op == "branch":
+                changed |= _condition_on_edges(last)
+        for instr in block.instrs:
             if instr.op == "guard" and isinstance(instr.operands[0], Const):
-                changed |= _fold_guard(block, n)
+                changed |= _fold_guard(block, block.instrs.index(instr))
                 break
     return changed
 
@@ -80,10 +81,9 @@ def _condition_on_edges(branch: Instr) -> bool:
     condition = branch.operands[0]
     changed = False
     for target, value in zip(branch.targets, (True, False), strict=True):
-        for n, arg in enumerate(target.args):
-            if arg is condition and arg.type is BOOL:
-                target.args[n] = const(value)
-                changed = True
+        if condition in target.args and condition.type is BOOL:
+            target.args[:] = [const(value) if arg is condition else arg for arg in target.args]
+            changed = True
     return changed
 
 
@@ -110,25 +110,31 @@ def _fold_guard(block: Block, at: int) -> bool:
 def remove_redundant_params(function: Function) -> bool:
     """A parameter that receives the same value along all edges (or itself) is that value."""
     replaced: dict[Value, Value] = {}
-    predecessors = function.predecessors()
+    edges: dict[Block, list[Target]] = {block: [] for block in function.blocks[1:] if block.params}
+    if not edges:
+        return False
+    for block in function.blocks:
+        for target in block.instrs[-1].targets:
+            if target.block in edges:
+                edges[target.block].append(target)
+    for block in function.blocks:
+        if block.handler is not None:
+            edges.pop(block.handler.block, None)
     again = True
     while again:
         again = False
-        for block in function.blocks[1:]:
-            if not block.params:
-                continue
-            incoming = predecessors[block]
-            if not incoming or any(target is source.handler for source, target in incoming):
+        for block, incoming in edges.items():
+            if not incoming:
                 continue
             keep = []
             for n, param in enumerate(block.params):
-                only = _only_argument(param, (resolve(replaced, t.args[n]) for _, t in incoming))
+                only = _only_argument(param, [resolve(replaced, t.args[n]) for t in incoming])
                 if only is None:
                     keep.append(n)
                 else:
                     replaced[param] = only
             if len(keep) < len(block.params):
-                keep_params(block, keep, [t for _, t in incoming])
+                keep_params(block, keep, incoming)
                 again = True
     replace_uses(function, replaced)
     return bool(replaced)

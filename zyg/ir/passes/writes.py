@@ -24,18 +24,22 @@ _WRITES = frozenset({"store", "accum", "fill", "copyto", "addto"})
 
 def run(module: Module) -> list[Function]:
     """Gives the functions whose calls it has found out about."""
-    called = {i.attrs["callee"] for f in module.functions.values() for _, i in f.instructions() if i.op == "call"}
+    functions = module.functions.values()
+    called = {i.attrs["callee"] for f in functions for b in f.blocks for i in b.instrs if i.op == "call"}
     order, recursive = bottom_up(module)
     known: dict[str, tuple[int, ...]] = {}
     changed: list[Function] = []
     for name in order:
         function = module.functions[name]
-        for _, instr in function.instructions():
-            written = known.get(instr.attrs["callee"]) if instr.op == "call" and "writes" not in instr.attrs else None
-            if written is not None:
-                instr.attrs = {**instr.attrs, "writes": written}
-                if changed[-1:] != [function]:
-                    changed.append(function)
+        for block in function.blocks:
+            for instr in block.instrs:
+                if instr.op != "call" or "writes" in instr.attrs:
+                    continue
+                written = known.get(instr.attrs["callee"])
+                if written is not None:
+                    instr.attrs = {**instr.attrs, "writes": written}
+                    if changed[-1:] != [function]:
+                        changed.append(function)
         if name in called and name not in recursive:
             written = _written(function)
             if written is not None:
