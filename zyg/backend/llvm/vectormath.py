@@ -1,7 +1,7 @@
 """Mathematical functions of vectors, where the C library's are slow: straight-line formulas, several elements at a time.
 
 `exp`, `expm1`, `log`, `log1p` and `tanh` of doubles, for machines with fused multiply-add, and `pow` for those with AVX-512: at
-most 2 ulp off (tests measure), special values as in C.  They take a third to two thirds of the time of glibc's vector functions;
+most 2 ulp off (tests measure), special values as in C; log1p of exp, which is softplus, at once.  They take a third to two thirds of the time of glibc's vector functions;
 where this module has no function, or the machine no such instructions, those are called.  Sums in lanes have the formulas in
 their loops (lowering/vectors.py); loops that LLVM vectorises call them as functions.
 
@@ -32,6 +32,7 @@ SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 EXPONENT_BITS = 0xFFF0000000000000 - (1 << 64)
 ZEROS, INFINITIES = 2 | 4, 8 | 16  # bits of AVX-512's classes of numbers
 LARGEST = 1.7976931348623157e308
+LARGEST_OF_EXP = 709.782712893384  # beyond, exp is infinite
 SMALLEST_NORMAL = 2.2250738585072014e-308
 # (exp(r) - 1 - r) / r**2 for abs(r) <= log(2) / 2, ascending.
 EXP = (
@@ -68,6 +69,19 @@ SIXTEENTHS_LO = (
 LOG_NEAR_1 = (
     -0.4999999999999993, 0.3333333333333327, -0.25000000002338885, 0.2000000000212631, -0.1666665470490484,
     0.14285703411139944, -0.1251957224759996, 0.11128904370263305,
+)  # fmt: skip
+# For 1 + t, t from 0 to 1: about 1 / (1 + k / 15.5), and -log of each, which are doubles to a hundredth of their last place
+# (Gal, "Computing elementary functions: a new approach for achieving high accuracy and good performance", 1986).
+FIFTEENTHS = 15.49  # so that 1 is nearest to the fifteenth
+RECIPROCALS = (
+    1.0, 0.9393939393939406, 0.8857142857147294, 0.8378378378382809, 0.794871794872238, 0.7560975609760535,
+    0.7209302325581427, 0.6888888888893329, 0.6595744680851082, 0.6326530612244919, 0.6078431372549034,
+    0.5849056603778008, 0.5636363636363658, 0.5438596491228093, 0.5254237288135626, 0.508196721311919,
+)  # fmt: skip
+LOGS_OF_RECIPROCALS = (
+    0.0, 0.06252035698133275, 0.12136085700376646, 0.17693070815854936, 0.22957444164394267, 0.27958486221857465,
+    0.3272129112084118, 0.37267528528452903, 0.41616039722490955, 0.457833093625477, 0.49783842823917723,
+    0.5363047090662194, 0.5733459807473208, 0.6090640633493998, 0.643550239420567, 0.6768866596872922,
 )  # fmt: skip
 LOG_NEAR_1_BEYOND = (
     0.3333333333333333, -0.2499999999999973, 0.1999999999999975, -0.16666666670321975, 0.14285714289088483,
@@ -392,6 +406,17 @@ def log1p(w: Writer, x: Vector) -> Vector:
     return w.select(x.equals(0.0), x, _beyond(w, u, _logarithm(w, k, f, lost)))  # of -0.0
 
 
+def log1p_of_exp(w: Writer, x: Vector) -> Vector:
+    """log(1 + exp(x)) by AVX-512: infinite where exp(x) is, as the two functions are one after the other."""
+    t = _exp(w, -w.abs(x), None)  # log(1 + exp(x)) = x + log(1 + exp(-x))
+    at = w.fma(t, FIFTEENTHS, ROUND).bits()
+    c = w.looked_up(RECIPROCALS, at)
+    r = w.fma(c, t, c - 1.0)  # c (1 + t) - 1, rounded once
+    logarithm = w.looked_up(LOGS_OF_RECIPROCALS, at) + w.fma(r * r, w.polynomial(r, LOG_NEAR_1), r)
+    above = w.select(x.above(0.0), x, 0.0)
+    return w.select(x.above(LARGEST_OF_EXP), math.inf, above + logarithm)
+
+
 def pow(w: Writer, x: Vector, y: Vector) -> Vector:
     """By AVX-512. What is said of y alone is computed once where y is the same for all."""
     integral = w.compare("oeq", w.rounded(y), y)
@@ -419,9 +444,12 @@ def _beyond(w: Writer, x: Vector, result: Vector) -> Vector:
 
 FUNCTIONS: dict[str, Callable[..., Vector]] = {
     "exp": exp, "expm1": expm1, "log": log, "log1p": log1p, "tanh": tanh, "pow": pow,
+    "log1p_of_exp": log1p_of_exp,
 }  # fmt: skip
 BINARY = frozenset({"pow"})
-ONLY_WIDE = frozenset({"pow"})
+ONLY_WIDE = frozenset({"pow", "log1p_of_exp"})
+# What is computed at once of one function of another, where the inner one is for nothing else.
+COMPOSED = {("log1p", "exp"): "log1p_of_exp"}
 
 NAMES = {f"zyg_v{lanes}_{name}": (name, lanes) for name in FUNCTIONS for lanes in LANES}
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....ir.core import Block, Const, Function, Instr, Target, Value, uses
-from ....ir.types import BOOL, Array, Scalar
+from ....ir.types import BOOL, F64, Array, Scalar
 from ..horizontal import add_up
 from ..lowered import LoweringError
 from ..text import MATH, MEMORY_TYPES, SCALAR_TYPES, SIZES, literal
-from ..vectormath import FUNCTIONS, NAMES, Writer, in_parts, joined, written
+from ..vectormath import COMPOSED, FUNCTIONS, NAMES, Writer, in_parts, joined, written
 from .arithmetic import BINARY, binary, neg
 from .arrays import access, element, parts_of
 from .control import give
@@ -52,6 +52,7 @@ class VectorLowering(FunctionLowering):
         self.down: dict[Value, str] = {}  # what goes down
         self.varying = varying_in(self.function, lane)
         self.inverted = self.find_inverted()
+        self.composed = self.find_composed()  # functions of functions that are one: the inner ones
         self.vectors = False  # whether a varying instruction is being written
         self.neighbours: dict[Value, Neighbours] = {}  # slices of arrays that meet in registers
 
@@ -77,6 +78,24 @@ class VectorLowering(FunctionLowering):
                     zeros = [sum(_is_zero(i.operands[k]) for i in chosen) for k in (1, 2)]
                     if zeros[0] > zeros[1]:
                         found.add(instr.result)
+        return found
+
+    def find_composed(self) -> dict[Value, Instr]:
+        """Functions that are computed at once with the only one that takes what they give."""
+        users: dict[Value, list[Instr]] = {}
+        for block in self.function.blocks:
+            for instr in block.instrs:
+                for v in uses(instr):
+                    users.setdefault(v, []).append(instr)
+        found: dict[Value, Instr] = {}
+        inner = {name for _, name in COMPOSED}
+        for block in self.function.blocks:
+            for instr in block.instrs:
+                if instr.op in inner and instr.result in self.varying and instr.result not in found:
+                    name = COMPOSED.get((users[instr.result][0].op, instr.op)) if instr.result in users else None
+                    own = name and any(symbol in NAMES for _, symbol in self.vector_variants(name, 1, False))
+                    if own and len(users[instr.result]) == 1 and instr.result.type is F64:
+                        found[instr.result] = instr
         return found
 
     def types_of(self, value: Value) -> list[str]:
@@ -107,7 +126,7 @@ class VectorLowering(FunctionLowering):
             self.lower_return(instr)
         elif self.varying.isdisjoint(instr.operands):
             lowering(instr.op).emit(self, instr)
-        elif not self.goes_up(instr):
+        elif not self.goes_up(instr) and not (instr.results and instr.result in self.composed):
             emit = (
                 _opposite
                 if instr.results and instr.result in self.inverted
@@ -351,13 +370,16 @@ class _InPlace(Writer):
 def _function(e: FunctionLowering, instr: Instr) -> None:
     """A mathematical function of doubles."""
     assert isinstance(e, VectorLowering)
-    args, arity = [e.vector(x) for x in instr.operands], len(instr.operands)
-    variants = e.vector_variants(instr.op, arity, False)
+    name, operands = instr.op, instr.operands
+    if inner := e.composed.get(operands[0]):
+        name, operands = COMPOSED[name, inner.op], inner.operands
+    args, arity = [e.vector(x) for x in operands], len(operands)
+    variants = e.vector_variants(name, arity, False)
     own = [lanes for lanes, symbol in variants if symbol in NAMES]
     if own:
         lanes = min(e.width, max(own))
         w = _InPlace(e, lanes, e.width // lanes, wide=lanes == 8)
-        e.define(instr, [written(w, instr.op, *args)])
+        e.define(instr, [written(w, name, *args)])
         for name, declaration in w.declared.items():
             e.module.externals.setdefault(name, declaration)
         return
