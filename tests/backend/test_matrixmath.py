@@ -25,6 +25,7 @@ def guarded(rows, columns):
     return whole, inner
 
 
+@each_in_turn
 def test_products_of_few_elements_in_any_order():
     matrix = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
     types = [ctypes.c_int64] * 3 + matrix * 3 + [ctypes.c_int64]
@@ -45,6 +46,7 @@ def test_products_of_few_elements_in_any_order():
                     assert np.array_equal(whole, before, equal_nan=True)
 
 
+@each_in_turn
 @wide
 def test_products_are_set_or_added_and_nothing_else_is_touched():
     types = [ctypes.c_int64] * 3 + [ctypes.c_void_p, *[ctypes.c_int64] * 2] + [ctypes.c_void_p, ctypes.c_int64] * 2
@@ -124,6 +126,56 @@ def test_the_place_of_a_number_in_a_row():
     assert function(3, zeros.ctypes.data, 8, 0.0) == 1
 
 
+@each_in_turn
+def test_the_first_index_that_is_out_of_range():
+    types = [ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
+    function = ctypes.CFUNCTYPE(ctypes.c_int64, *types)(engine().part("zyg_first_outside")["zyg_first_outside"])
+    for n in (0, 1, 7, 8, 9, 21):
+        whole = draw.integers(-5, 5, 2 * n)
+        for row in (whole[:n], whole[::2], whole[:n][::-1]):
+            assert function(n, row.ctypes.data, *row.strides, 5) == n
+            assert function(n, row.ctypes.data, *row.strides, 0) == 0
+            for at in range(n):
+                for wrong in (-6, 5, 2**63 - 1, -(2**63)):
+                    row[at], before = wrong, row[at]
+                    assert function(n, row.ctypes.data, *row.strides, 5) == at
+                    row[at] = before
+
+
+@each_in_turn
+def test_the_largest_of_a_row_and_the_part_where_it_is():
+    for name, reference in (("zyg_largest", np.max), ("zyg_smallest", np.min)):
+        types = [ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p]
+        function = ctypes.CFUNCTYPE(ctypes.c_int64, *types)(engine().part(name)[name])
+        for n in (1, 2, 15, 16, 17, 100, 1024, 1025, 3000):
+            for kind in range(6):
+                row = np.round(draw.normal(size=n), 1 if kind < 3 else 9)
+                if kind % 3:
+                    row[draw.integers(n)] = (0, math.nan, math.inf)[kind % 3]
+                if kind == 3:
+                    row[:] = -math.inf
+                value, expected = ctypes.c_double(), reference(row)
+                part = function(n, row.ctypes.data, ctypes.addressof(value))
+                np.testing.assert_equal(value.value, expected)
+                places = np.isnan(row) if np.isnan(expected) else row == expected
+                assert part == np.flatnonzero(places)[0] // 1024 * 1024
+
+
+@each_in_turn
+def test_where_flags_are_set():
+    integer, pointer = ctypes.c_int64, ctypes.c_void_p
+    count = ctypes.CFUNCTYPE(integer, integer, pointer, integer)(engine().part("zyg_count_set")["zyg_count_set"])
+    types = [integer, pointer, integer, pointer, integer]
+    places = ctypes.CFUNCTYPE(None, *types)(engine().part("zyg_places_set")["zyg_places_set"])
+    for n in (0, 1, 31, 32, 33, 100):
+        for step in (1, 2, -1):
+            flags = (draw.random(2 * n) < 0.4)[::step][:n]
+            number = count(n, flags.ctypes.data, *flags.strides)
+            result = np.full(number + 1, -7)
+            places(number, result.ctypes.data, n, flags.ctypes.data, *flags.strides)
+            assert [*result] == [*np.flatnonzero(flags), -7]
+
+
 @wide
 def test_each_element_is_one_sum_in_order():
     """With products that are not rounded; which integers cannot tell, but small numbers beside large ones can."""
@@ -136,6 +188,7 @@ def test_each_element_is_one_sum_in_order():
         assert made[i, j] == float(total)
 
 
+@each_in_turn
 @wide
 def test_dots_are_added_and_nothing_else_is_touched():
     matrix = [ctypes.c_void_p, ctypes.c_int64]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zyg.ir.types import I64, Scalar
+import numpy as np
+
+from zyg.ir.types import F64, I64, Scalar
 
 from . import blas
 from .registry import emits
@@ -52,6 +54,67 @@ def _first_equal(e: Evaluator, *args: Abstract) -> Abstract:
     from zyg.frontend.values import Number
 
     return Number(_emitted(e, "zyg_first_equal", "vrvv", args, I64)[0])
+
+
+def first_outside(n: int, index: Any, step: int, size: int) -> int:
+    """The place of the first index that is none of an axis of `size` elements; `n` if there is none."""
+    return next((i for i in range(n) if not -size <= index[i] < size), n)
+
+
+@emits(first_outside)
+def _first_outside(e: Evaluator, *args: Abstract) -> Abstract:
+    from zyg.frontend.values import Number
+
+    return Number(_emitted(e, "zyg_first_outside", "vrvv", args, I64)[0])
+
+
+def largest(n: int, row: Any) -> tuple[int, float]:
+    """Of a row of doubles that lie together, and are not none: the first place of a part in which the largest is, and its value;
+    a nan counts as larger than all numbers."""
+    return 0, float(np.max(row))
+
+
+def smallest(n: int, row: Any) -> tuple[int, float]:
+    return 0, float(np.min(row))
+
+
+@emits(largest)
+def _largest(e: Evaluator, *args: Abstract) -> Abstract:
+    return _extremum(e, "zyg_largest", args)
+
+
+@emits(smallest)
+def _smallest(e: Evaluator, *args: Abstract) -> Abstract:
+    return _extremum(e, "zyg_smallest", args)
+
+
+def _extremum(e: Evaluator, symbol: str, args: tuple[Abstract, ...]) -> Abstract:
+    from zyg.frontend.values import Number, TupleValue
+
+    place, value = _emitted(e, symbol, "vro", args, I64, F64)
+    return TupleValue((Number(place), Number(value, True)))
+
+
+def count_set(n: int, flags: Any, step: int) -> int:
+    """How many of the bools in a row are True."""
+    return sum(map(bool, flags))
+
+
+@emits(count_set)
+def _count_set(e: Evaluator, *args: Abstract) -> Abstract:
+    from zyg.frontend.values import Number
+
+    return Number(_emitted(e, "zyg_count_set", "vrv", args, I64)[0])
+
+
+def places_set(count: int, places: Any, n: int, flags: Any, step: int) -> None:
+    """Where they are, in order; there are `count`."""
+    places[:] = [n for n, flag in enumerate(flags) if flag]
+
+
+@emits(places_set)
+def _places_set(e: Evaluator, *args: Abstract) -> Abstract:
+    return _emit(e, "zyg_places_set", "vwvrv", args)
 
 
 def _emit(e: Evaluator, symbol: str, spec: str, args: tuple[Abstract, ...]) -> Abstract:

@@ -20,10 +20,10 @@ from collections.abc import Callable
 
 import llvmlite.binding as llvm
 
+from . import rowsearch
 from .horizontal import add_up
 from .matmul import matmul
 from .rowproducts import ROWS
-from .rowsearch import FIRST_EQUAL
 
 _LANES = 8
 _VECTOR = f"<{_LANES} x double>"
@@ -344,8 +344,8 @@ NAMES: dict[str, Callable[[], str]] = {
     "zyg_product": _product,
     "zyg_add_dots": _add_dots,
     "zyg_rows": lambda: ROWS,
-    "zyg_first_equal": lambda: FIRST_EQUAL,
     "zyg_matmul_32": lambda: matmul(32, available()),
     "zyg_matmul_64": lambda: matmul(64, available()),
+    **{name: lambda name=name: rowsearch.TEXTS[name] for name in rowsearch.TEXTS},
 }
 DRIVERS = frozenset({"zyg_matmul_32", "zyg_matmul_64"})  # of functions to be inlined; the others are as they are to be

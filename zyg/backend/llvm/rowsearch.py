@@ -1,20 +1,20 @@
-"""The place of a number in a row of doubles: what the derivative of a largest element asks for.
+"""Places in rows, which library code asks for in each program anew: of a number, of an index that is out of range, of the part where
+the largest element is, of flags that are set.
 
-`zyg_first_equal`: the number of elements, where the first is, the bytes from one to the next, the value; gives the place of the
-first element that is the value, or of the first nan if that is one, and the number of elements if there is none.  Eight are
-compared at a time where they lie together, and then which of them it was.
+Where elements lie together eight are looked at at a time, and then which of them it was.  `step`: the bytes from one to the next.
 """
 
-FIRST_EQUAL = """
+from __future__ import annotations
+
+from string import Template
+
+# The place of the first element for which a test holds, and the number of elements if there is none.
+_FIRST = Template("""
 declare i8 @llvm.cttz.i8(i8, i1)
 
-define i64 @zyg_first_equal(i64 %n, ptr %row, i64 %step, double %value) {
+define i64 @$name(i64 %n, ptr %row, i64 %step, $type %value) {
 entry:
-  %nan = fcmp uno double %value, %value
-  %value1 = insertelement <8 x double> poison, double %value, i64 0
-  %values = shufflevector <8 x double> %value1, <8 x double> poison, <8 x i32> zeroinitializer
-  %nan1 = insertelement <8 x i1> poison, i1 %nan, i64 0
-  %nans = shufflevector <8 x i1> %nan1, <8 x i1> poison, <8 x i32> zeroinitializer
+$before
   %near = icmp eq i64 %step, 8
   %whole = and i64 %n, -8
   %stop = select i1 %near, i64 %whole, i64 0
@@ -24,12 +24,9 @@ block:
   %more = icmp slt i64 %i, %stop
   br i1 %more, label %eight, label %one
 eight:
-  %place = getelementptr double, ptr %row, i64 %i
-  %x = load <8 x double>, ptr %place, align 8
-  %equal = fcmp oeq <8 x double> %x, %values
-  %odd = fcmp uno <8 x double> %x, %x
-  %both = and <8 x i1> %odd, %nans
-  %hits = or <8 x i1> %equal, %both
+  %place = getelementptr $type, ptr %row, i64 %i
+  %x = load <8 x $type>, ptr %place, align 8
+$eight
   %bits = bitcast <8 x i1> %hits to i8
   %some = icmp ne i8 %bits, 0
   br i1 %some, label %which, label %none
@@ -48,11 +45,8 @@ one:
 look:
   %offset = mul i64 %k, %step
   %at = getelementptr i8, ptr %row, i64 %offset
-  %y = load double, ptr %at
-  %same = fcmp oeq double %y, %value
-  %y_nan = fcmp uno double %y, %y
-  %y_both = and i1 %y_nan, %nan
-  %hit = or i1 %same, %y_both
+  %y = load $type, ptr %at
+$one
   br i1 %hit, label %here, label %other
 other:
   %k.next = add i64 %k, 1
@@ -62,4 +56,206 @@ here:
 nowhere:
   ret i64 %n
 }
+""")
+
+# The value, or a nan if it is one.
+FIRST_EQUAL = _FIRST.substitute(
+    name="zyg_first_equal",
+    type="double",
+    before="""\
+  %nan = fcmp uno double %value, %value
+  %value1 = insertelement <8 x double> poison, double %value, i64 0
+  %values = shufflevector <8 x double> %value1, <8 x double> poison, <8 x i32> zeroinitializer
+  %nan1 = insertelement <8 x i1> poison, i1 %nan, i64 0
+  %nans = shufflevector <8 x i1> %nan1, <8 x i1> poison, <8 x i32> zeroinitializer""",
+    eight="""\
+  %equal = fcmp oeq <8 x double> %x, %values
+  %odd = fcmp uno <8 x double> %x, %x
+  %both = and <8 x i1> %odd, %nans
+  %hits = or <8 x i1> %equal, %both""",
+    one="""\
+  %same = fcmp oeq double %y, %value
+  %y_nan = fcmp uno double %y, %y
+  %y_both = and i1 %y_nan, %nan
+  %hit = or i1 %same, %y_both""",
+)
+
+# An index that does not name one of `value` elements, from the front or, below zero, from the end.
+FIRST_OUTSIDE = _FIRST.substitute(
+    name="zyg_first_outside",
+    type="i64",
+    before="""\
+  %range = mul i64 %value, 2
+  %value1 = insertelement <8 x i64> poison, i64 %value, i64 0
+  %values = shufflevector <8 x i64> %value1, <8 x i64> poison, <8 x i32> zeroinitializer
+  %range1 = insertelement <8 x i64> poison, i64 %range, i64 0
+  %ranges = shufflevector <8 x i64> %range1, <8 x i64> poison, <8 x i32> zeroinitializer""",
+    eight="""\
+  %moved = add <8 x i64> %x, %values
+  %hits = icmp uge <8 x i64> %moved, %ranges""",
+    one="""\
+  %y_moved = add i64 %y, %value
+  %hit = icmp uge i64 %y_moved, %range""",
+)
+
+# The extremum of a row that is not empty, and the first element of the part of it where it is, by parts of 1024; a nan counts as
+# better than all numbers.  What comes later and is equal changes nothing.
+_EXTREMUM = Template("""
+declare i1 @llvm.vector.reduce.or.v8i1(<8 x i1>)
+declare double @llvm.vector.reduce.$reduction.v8f64(<8 x double>)
+
+define i64 @$name(i64 %n, ptr %row, ptr %value) {
+entry:
+  %first = load double, ptr %row
+  %usual = fcmp ord double %first, %first
+  br i1 %usual, label %part, label %done
+part:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %ended ]
+  %place = phi i64 [ 0, %entry ], [ %place.next, %ended ]
+  %best = phi double [ %first, %entry ], [ %best.next, %ended ]
+  %i.next = add i64 %i, 1024
+  %stop = call i64 @llvm.smin.i64(i64 %i.next, i64 %n)
+  %length = sub i64 %stop, %i
+  %own = and i64 %length, -16
+  %whole = add i64 %i, %own
+  %best1 = insertelement <8 x double> poison, double %best, i64 0
+  %bests = shufflevector <8 x double> %best1, <8 x double> poison, <8 x i32> zeroinitializer
+  br label %block
+block:
+  %k = phi i64 [ %i, %part ], [ %k.next, %sixteen ]
+  %a = phi <8 x double> [ %bests, %part ], [ %a.next, %sixteen ]
+  %b = phi <8 x double> [ %bests, %part ], [ %b.next, %sixteen ]
+  %odd = phi <8 x i1> [ zeroinitializer, %part ], [ %odd.next, %sixteen ]
+  %more = icmp slt i64 %k, %whole
+  br i1 %more, label %sixteen, label %together
+sixteen:
+  %at = getelementptr double, ptr %row, i64 %k
+  %x = load <8 x double>, ptr %at, align 8
+  %at1 = getelementptr double, ptr %at, i64 8
+  %y = load <8 x double>, ptr %at1, align 8
+  %x_better = fcmp $better <8 x double> %x, %a
+  %a.next = select <8 x i1> %x_better, <8 x double> %x, <8 x double> %a
+  %y_better = fcmp $better <8 x double> %y, %b
+  %b.next = select <8 x i1> %y_better, <8 x double> %y, <8 x double> %b
+  %nans = fcmp uno <8 x double> %x, %y
+  %odd.next = or <8 x i1> %odd, %nans
+  %k.next = add i64 %k, 16
+  br label %block
+together:
+  %b_better = fcmp $better <8 x double> %b, %a
+  %c = select <8 x i1> %b_better, <8 x double> %b, <8 x double> %a
+  %c1 = call nnan double @llvm.vector.reduce.$reduction.v8f64(<8 x double> %c)
+  %some = call i1 @llvm.vector.reduce.or.v8i1(<8 x i1> %odd)
+  %reached1 = select i1 %some, double 0x7FF8000000000000, double %c1
+  br label %rest
+rest:
+  %l = phi i64 [ %whole, %together ], [ %l.next, %one ]
+  %reached = phi double [ %reached1, %together ], [ %reached.next, %one ]
+  %left = icmp slt i64 %l, %stop
+  br i1 %left, label %one, label %ended
+one:
+  %at2 = getelementptr double, ptr %row, i64 %l
+  %z = load double, ptr %at2
+  %z_better = fcmp $better double %z, %reached
+  %z_nan = fcmp uno double %z, %z
+  %z_taken = or i1 %z_better, %z_nan
+  %reached.next = select i1 %z_taken, double %z, double %reached
+  %l.next = add i64 %l, 1
+  br label %rest
+ended:
+  %new = fcmp une double %reached, %best
+  %place.next = select i1 %new, i64 %i, i64 %place
+  %best.next = select i1 %new, double %reached, double %best
+  %again = icmp slt i64 %i.next, %n
+  %number = fcmp ord double %best.next, %best.next
+  %on = and i1 %again, %number
+  br i1 %on, label %part, label %done
+done:
+  %extremum = phi double [ %first, %entry ], [ %best.next, %ended ]
+  %where = phi i64 [ 0, %entry ], [ %place.next, %ended ]
+  store double %extremum, ptr %value
+  ret i64 %where
+}
+""")
+LARGEST = _EXTREMUM.substitute(name="zyg_largest", reduction="fmax", better="ogt")
+SMALLEST = _EXTREMUM.substitute(name="zyg_smallest", reduction="fmin", better="olt")
+
+# How many of a row of bytes are not zero; and where these are, in order, which fills `places`.
+COUNT_SET = """
+declare i32 @llvm.ctpop.i32(i32)
+
+define i64 @zyg_count_set(i64 %n, ptr %flags, i64 %step) {
+entry:
+  %near = icmp eq i64 %step, 1
+  %whole = and i64 %n, -32
+  %stop = select i1 %near, i64 %whole, i64 0
+  br label %block
+block:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %many ]
+  %count = phi i64 [ 0, %entry ], [ %count.next, %many ]
+  %more = icmp slt i64 %i, %stop
+  br i1 %more, label %many, label %one
+many:
+  %place = getelementptr i8, ptr %flags, i64 %i
+  %x = load <32 x i8>, ptr %place, align 1
+  %set = icmp ne <32 x i8> %x, zeroinitializer
+  %bits = bitcast <32 x i1> %set to i32
+  %own = call i32 @llvm.ctpop.i32(i32 %bits)
+  %own.wide = zext i32 %own to i64
+  %count.next = add i64 %count, %own.wide
+  %i.next = add i64 %i, 32
+  br label %block
+one:
+  %k = phi i64 [ %i, %block ], [ %k.next, %look ]
+  %sum = phi i64 [ %count, %block ], [ %sum.next, %look ]
+  %left = icmp slt i64 %k, %n
+  br i1 %left, label %look, label %done
+look:
+  %offset = mul i64 %k, %step
+  %at = getelementptr i8, ptr %flags, i64 %offset
+  %y = load i8, ptr %at
+  %is_set = icmp ne i8 %y, 0
+  %added = zext i1 %is_set to i64
+  %sum.next = add i64 %sum, %added
+  %k.next = add i64 %k, 1
+  br label %one
+done:
+  ret i64 %sum
+}
 """
+
+PLACES_SET = """
+define void @zyg_places_set(i64 %count, ptr %places, i64 %n, ptr %flags, i64 %step) {
+entry:
+  br label %next
+next:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %look ]
+  %k = phi i64 [ 0, %entry ], [ %k.next, %look ]
+  %room = icmp slt i64 %k, %count
+  %left = icmp slt i64 %i, %n
+  %more = and i1 %room, %left
+  br i1 %more, label %look, label %done
+look:
+  %offset = mul i64 %i, %step
+  %at = getelementptr i8, ptr %flags, i64 %offset
+  %flag = load i8, ptr %at
+  %place = getelementptr i64, ptr %places, i64 %k
+  store i64 %i, ptr %place
+  %set = icmp ne i8 %flag, 0
+  %added = zext i1 %set to i64
+  %k.next = add i64 %k, %added
+  %i.next = add i64 %i, 1
+  br label %next
+done:
+  ret void
+}
+"""
+
+TEXTS = {
+    "zyg_first_equal": FIRST_EQUAL,
+    "zyg_first_outside": FIRST_OUTSIDE,
+    "zyg_largest": LARGEST,
+    "zyg_smallest": SMALLEST,
+    "zyg_count_set": COUNT_SET,
+    "zyg_places_set": PLACES_SET,
+}

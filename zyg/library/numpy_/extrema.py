@@ -174,7 +174,7 @@ def _element_slope(value: Any, row: Any) -> Any:
     return value
 
 
-def _of_whole_array(kind: str, better: Any) -> Any:
+def _of_whole_array(kind: str, better: Any, kernel: Any) -> Any:
     """A function that gives the extremum of all elements, with its derivative: the part of the array where it is is remembered."""
     name = better.__name__
     message = EMPTY.format(name)
@@ -191,7 +191,7 @@ def _of_whole_array(kind: str, better: Any) -> Any:
     @shared
     @unchecked
     def found(row: Any) -> Any:
-        """The extremum, without a derivative, and the first element of the part where it is.  Out of line: a reverse part need not go
+        """The first element of a part where the extremum is, and its value, without a derivative.  Out of line: a reverse part need not go
         through its loops."""
         value, first, i = cut(row[0]), 0, 0
         while i < len(row) and value == value:
@@ -200,20 +200,23 @@ def _of_whole_array(kind: str, better: Any) -> Any:
             if reached != value:
                 value, first = reached, i
             i += _PART
-        return value, first
+        return first, value
 
     @unchecked
     def function(a: Any) -> Any:
         row = np.ascontiguousarray(a).reshape(-1)
         if len(row) == 0:
             raise ValueError(message)
-        value, first = found(row)
+        first, value = kernel(len(row), cut(row)) if row.dtype == np.float64 else found(row)
         return _element_slope(value, row[first : first + _PART])
 
     return function
 
 
-_WHOLE = {"max": _of_whole_array("max", np.maximum), "min": _of_whole_array("min", np.minimum)}
+_WHOLE = {
+    "max": _of_whole_array("max", np.maximum, kernels.largest),
+    "min": _of_whole_array("min", np.minimum, kernels.smallest),
+}
 
 
 @unchecked

@@ -15,6 +15,7 @@ from zyg.frontend import arrays, indexing
 from zyg.frontend.functions import unchecked
 from zyg.frontend.values import Abstract, Known
 
+from .. import kernels
 from ..intrinsics import machine, select
 from ..registry import emits
 
@@ -83,6 +84,11 @@ def update(target: Any, value: Any, before: tuple[None, ...], index: Any, functi
 @unchecked
 def check_range(index: Any, size: int, axis: int, count: int) -> None:
     """IndexError if an index is out of range, unless there is nothing to take."""
+    if index.dtype == np.int64:
+        at = kernels.first_outside(len(index), index, index.strides[0], size)
+        if at < len(index) and count > 0:
+            raise IndexError(f"index {int(index[at])} is out of bounds for axis {axis} with size {size}")
+        return
     outside = False
     for n in range(len(index)):
         i = int(index[n])
@@ -105,6 +111,10 @@ def positions_of_range(r: Any) -> Any:
 @unchecked
 def flat_nonzero(flags: Any) -> Any:
     """The positions where an array of one axis is not zero."""
+    if flags.dtype == np.bool_:
+        result = np.empty(kernels.count_set(len(flags), flags, flags.strides[0]), np.int64)
+        kernels.places_set(len(result), result, len(flags), flags, flags.strides[0])
+        return result
     count = 0
     for n in range(len(flags)):
         count += select(bool(flags[n]), 1, 0)
