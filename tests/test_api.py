@@ -14,6 +14,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from tests.turns import each_in_turn
 from zyg import pipeline
 from zyg.transforms import transform_of
 
@@ -515,6 +516,7 @@ def test_a_pullback_in_threads():
 # ---------------------------------------------------------------------------------------------- jacobian
 
 
+@each_in_turn
 def test_jacobian():
     found = zyg.jacobian(lambda x, y: (x * y, x + y), 2.0, 3.0)
     assert [j.tolist() for j in found] == [[3.0, 1.0], [2.0, 1.0]]

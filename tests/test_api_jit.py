@@ -20,6 +20,7 @@ import zyg
 from zyg import dispatch, pipeline
 
 from .memory import growth, linux
+from .turns import each_in_turn
 
 
 def f(x):
@@ -543,6 +544,7 @@ def test_calls_from_threads():
     assert sum(results) > 190  # repeated multiplication and ** round differently for 1.5
 
 
+@each_in_turn
 def test_globals_that_other_threads_rebind_all_the_time():
     space = {}
     exec("def f(x):\n    return helper(x) * factor", space)

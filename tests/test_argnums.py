@@ -152,6 +152,7 @@ def dynamic(x, y, table={1: 2.0}):  # noqa: B006
         return x
 
 
+@each_in_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize(
     "f",

@@ -41,6 +41,7 @@ def test_c_agrees_with_python(name):
             np.testing.assert_allclose(case.gradient, exact, atol=1e-13 * scale, rtol=1e-11)
 
 
+@each_in_turn
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_zyg_agrees_with_python(name):
     import zyg
@@ -64,6 +65,7 @@ def test_zyg_agrees_on_the_function_of_twenty_lines():
     assert gradients == pytest.approx(dual.gradient(programs.twenty_lines, *args), rel=1e-12)
 
 
+@each_in_turn
 @pytest.mark.parametrize("name", dynamic.PROGRAMS)
 def test_gradients_of_dynamic_programs(name):
     import math
@@ -106,6 +108,7 @@ def _replaced(args, at, number):
     return replaced(args)
 
 
+@each_in_turn
 @pytest.mark.filterwarnings("error::zyg.errors.FallbackWarning")
 def test_orbits_are_native_and_agree():
     import zyg

@@ -10,6 +10,8 @@ import pytest
 import zyg
 from zyg import places
 
+from .turns import each_in_turn
+
 
 @dataclasses.dataclass
 class Point:
@@ -31,6 +33,7 @@ def power(x, n):
     return r
 
 
+@each_in_turn
 @pytest.mark.parametrize(
     "function, args, count",
     [

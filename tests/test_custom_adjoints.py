@@ -14,6 +14,8 @@ import zyg
 from zyg.autodiff.objects.api import pullback as python_pullback
 from zyg.library import gradients
 
+from .turns import each_in_turn
+
 
 @pytest.fixture
 def rule():
@@ -167,6 +169,7 @@ def test_a_ufunc_on_numbers_and_elements(rule):
     assert zyg.gradient(lambda a: np.sin(a[0]) * a[1], np.array([1.0, 2.0]))[0].tolist() == [14.0, math.sin(1.0)]
 
 
+@each_in_turn
 def test_row_32_a_ufunc_that_zyg_does_not_know(rule):
     erfcx = pytest.importorskip("scipy.special").erfcx
     rule(erfcx)(lambda x: (erfcx(x), lambda d: (d * (2 * x * erfcx(x) - 2 / math.sqrt(math.pi)),)))
@@ -309,6 +312,7 @@ def scaled_twice(a, s):
     return a.sum() * a[0]
 
 
+@each_in_turn
 def test_row_33_a_rule_over_in_place_code(rule, capsys):
     a = np.array([1.0, 2.0, 3.0, 4.0])
     wanted = zyg.gradient(scaled_twice, a.copy(), 2.0)
@@ -590,6 +594,7 @@ def test_forward_mode_through_a_rule_without_derivatives_that_changes_its_argume
         zyg.jit(lambda x: zyg.jvp(f, (x,), (np.ones(3),)))(x)
 
 
+@each_in_turn
 def test_a_value_that_is_written_when_its_rule_has_kept_it():
     y = np.array([1.0, -2.0])
 

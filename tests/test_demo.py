@@ -59,6 +59,7 @@ def test_the_gradient_by_zyg_is_right():
     np.testing.assert_allclose(gradient, by_hand(q)[1], rtol=1e-11)
 
 
+@each_in_turn
 def test_the_command(capsys):
     assert main(["demo"]) == 0
     out = capsys.readouterr().out

@@ -160,6 +160,7 @@ def test_defaults_are_not_what_a_function_captured() -> None:
             differentiate(f, 1.7)
 
 
+@each_in_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 def test_objects_that_change_through_python() -> None:
     """They are for the pullback what they were; second derivatives are refused."""

@@ -12,6 +12,8 @@ import zyg
 from zyg.__main__ import main
 from zyg.inspection import listing, tape_bytes
 
+from .turns import each_in_turn
+
 
 def f(x):
     return 5 * math.sin(math.log(x))
@@ -138,6 +140,7 @@ def test_highlighting_leaves_the_text_alone():
 # ------------------------------------------------------------------------------------------------ the tape
 
 
+@each_in_turn
 def test_tape_bytes_are_exact_and_linear():
     def product(x, n):
         r = 1.0
@@ -235,6 +238,7 @@ def test_llvm_and_machine_code_name_the_lines_they_come_from():
     assert "!DILocation" in zyg.code_llvm(f, 0.5, raw=True)
 
 
+@each_in_turn
 def test_a_reader_that_has_seen_enough():
     command = f"{sys.executable} -m zyg inspect zyg.bench:main --stage ssa | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)

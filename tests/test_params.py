@@ -6,6 +6,8 @@ import pytest
 import zyg
 from zyg import pipeline
 
+from .turns import each_in_turn
+
 W = np.arange(6.0).reshape(2, 3)
 b = np.array([0.5, -0.5])
 x = np.array([1.0, 2.0, 3.0])
@@ -106,6 +108,7 @@ def test_an_object_as_a_parameter_has_a_structured_gradient():
     assert doubled[model].scale == 36.0 and doubled[model].weights.tolist() == [90.0, 2.0]
 
 
+@each_in_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 def test_through_the_python_back_end():
     def f():

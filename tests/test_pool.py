@@ -206,6 +206,7 @@ FORKED = [
 ]
 
 
+@each_in_turn
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
 @pytest.mark.parametrize("meanwhile, times, check", FORKED, ids=[meanwhile for meanwhile, _, _ in FORKED])
 def test_a_fork_while_other_threads_are_at_it(meanwhile, times, check):

@@ -7,6 +7,8 @@ import pytest
 
 import zyg
 
+from .turns import each_in_turn
+
 
 def number(x, c):
     total = 0.0
@@ -35,6 +37,7 @@ def test_of_the_slope_by_another_argument():
     assert zyg.jvp(slope, (x, 2.0), (x, 0.0))[1] == pytest.approx(by_x @ x)
 
 
+@each_in_turn
 def test_in_reverse_over_reverse():
     x, xp, fp = np.array([-0.9, 0.4, 1.1]), np.array([-1.4, -0.1, 1.3]), np.array([0.3, -0.1, 1.0])
     _, back = zyg.pullback(interpolated, x, xp, fp)

@@ -12,6 +12,8 @@ import pytest
 
 import zyg
 
+from .turns import each_in_turn
+
 
 def line(x):
     return 5 * x + 3
@@ -283,6 +285,7 @@ def fresh_add() -> Callable[[float, float], float]:
     return add
 
 
+@each_in_turn
 def test_row_28_complex_numbers():
     """The adjoint of y = f(x) is multiplication by the conjugate of f'(x), on both sides of compilation."""
     for f, slope in ((cmath.sin, cmath.cos), (cmath.exp, cmath.exp), (lambda z: z * z, lambda z: 2 * z)):

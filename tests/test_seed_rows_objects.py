@@ -15,6 +15,8 @@ import pytest
 
 import zyg
 
+from .turns import each_in_turn
+
 through_python = pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 
 
@@ -187,6 +189,7 @@ def composed(x):
     return outer(two(x))
 
 
+@each_in_turn
 @pytest.mark.parametrize("make", [list, tuple, np.array])
 def test_row_23_vector_valued_functions(make):
     value, back = zyg.pullback(two, make([1.0, 2.0]))

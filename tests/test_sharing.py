@@ -49,6 +49,7 @@ def test_options_and_arguments_are_told_apart():
     assert [type(zyg.jit(square)(v)) for v in (1.0, np.float32(1.0), 2)] == [float, np.float32, float]
 
 
+@each_in_turn
 def test_functions_made_anew_read_what_they_have_captured():
     def make(a, n):
         def f(x):
@@ -147,6 +148,7 @@ def test_rules_are_of_one_function():
     assert zyg.derivative(g)(3.0) == 6.0
 
 
+@each_in_turn
 def test_defaults_are_told_apart():
     make = lambda n: zyg.derivative(lambda x, n=n: x**n)
     assert [make(n)(2.0) for n in (1, 1.0, 2, 3, 2)] == [1.0, 1.0, 4.0, 12.0, 4.0]
@@ -169,6 +171,7 @@ def test_what_is_captured_is_not_kept_alive():
         assert reference() is None
 
 
+@each_in_turn
 def test_little_is_kept():
     def make(k):
         scope = {}
@@ -242,6 +245,7 @@ def test_shared_refusals_end_with_what_they_rest_on(monkeypatch):
     assert (count, results) == (1, [3.0, 3.0])
 
 
+@each_in_turn
 def test_shared_refusals_keep_nothing_alive():
     class Data:
         def value(self):

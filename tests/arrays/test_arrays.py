@@ -147,6 +147,7 @@ def without_derivative(name, own):
     return "what it takes or gives is no float" if not any(of_floats(c) for c in own) else NO_DERIVATIVE.get(name, "")
 
 
+@each_in_turn
 def test_every_derivative_has_a_second_one():
     missing = sorted(name for name in entries() if without_second(name) == "")
     assert not missing, f"cases with second derivatives, or reasons why there are none: {', '.join(missing)}"

@@ -56,6 +56,7 @@ def values(a):
     )  # fmt: skip
 
 
+@each_in_turn
 def test_statements_and_values():
     assert np.array_equal(zyg.jit(statements)(A.copy()), statements(A.copy()))
     for expected, found in zip(values(A), zyg.jit(values)(A), strict=True):
@@ -143,6 +144,7 @@ def flat_repeated(a):
     return np.sum(b * np.arange(7.0))
 
 
+@each_in_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize("native", [True, False])
 def test_values_of_flat_that_overlap_it(native):

@@ -12,6 +12,8 @@ import zyg
 from zyg.autodiff.objects import api as objects
 from zyg.ir.overtaking import overtakes
 
+from ..turns import each_in_turn
+
 SLICES = [
     slice(*p) for p in [(0, 5), (1, 6), (4, None, -1), (0, 10, 2), (9, None, -2), (2, 7), (5, 0, -1), (0, 13, 3), (12, None, -3)]
 ]  # fmt: skip
@@ -35,6 +37,7 @@ def whole(p):
     return p.start, (p.stop if p.stop is not None else -99), step
 
 
+@each_in_turn
 @pytest.mark.parametrize("dtype", [float, complex, np.int64])
 @pytest.mark.parametrize("f", [set_part, copy_part, given_parts])
 def test_right_or_refused(f, dtype):
@@ -94,6 +97,7 @@ def halves(v):
     return np.sum(v * v * v)
 
 
+@each_in_turn
 @pytest.mark.parametrize("pullback", [zyg.pullback, lambda f, x: objects.pullback(f, (x,))], ids=["native", "python"])
 def test_gradients(pullback):
     m = np.random.default_rng(1).normal(size=(4, 4))

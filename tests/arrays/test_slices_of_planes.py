@@ -58,6 +58,7 @@ def test_values_and_gradients(of):
             np.testing.assert_allclose(gradient(given).ravel(), expected, rtol=1e-12, atol=1e-12, err_msg=name)
 
 
+@each_in_turn
 def test_single_precision_and_what_is_not_finite():
     value, gradient = zyg.jit(lambda u: energy(u, curved)), zyg.grad(lambda u: energy(u, curved))
     u = draw.normal(size=(9, 21)).astype(np.float32)
@@ -74,6 +75,7 @@ def test_single_precision_and_what_is_not_finite():
         assert not np.isfinite(gradient(u)[reached]).any() and np.isfinite(gradient(u)[~reached]).all()
 
 
+@each_in_turn
 def test_steps_in_place():
     def relaxed(u):
         for _ in range(3):

@@ -162,6 +162,7 @@ def test_updates_by_arrays_without_dimensions():
     assert pullback(read_before, (X,))[1](1.0)[0] == pytest.approx(np.full(3, 2.0 * X.sum() - 1.0))
 
 
+@each_in_turn
 def test_what_is_overwritten_by_a_value_without_derivative():
     """Nothing of the derivative by it is left, where it is written."""
 
@@ -196,6 +197,7 @@ def test_what_is_overwritten_by_a_value_without_derivative():
     assert second == pytest.approx([4.5 * 1.7, 4.5 * 0.3, 0.0])
 
 
+@each_in_turn
 @pytest.mark.parametrize(
     "function",
     [

@@ -463,6 +463,7 @@ def _left(x):
     return total + a.value + sum(log)
 
 
+@each_in_turn
 def test_calls_that_are_left_have_derivatives_by_their_arguments() -> None:
     def value(x: float) -> float:
         log.clear()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.oracles.linear import check
+from tests.turns import each_in_turn
 from zyg.fallback import python_pullback
 
 
@@ -60,6 +61,7 @@ MAKERS: dict[str, Any] = {
 }
 
 
+@each_in_turn
 @pytest.mark.parametrize("kind", MAKERS)
 def test_heaps(kind: str):
     made, number = MAKERS[kind]

@@ -168,6 +168,7 @@ def through_python(program):
     return function
 
 
+@each_in_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_first_derivatives(name):

@@ -311,6 +311,7 @@ def raising(f: Any) -> Any:
     return program
 
 
+@each_in_turn
 @pytest.mark.parametrize(
     "f",
     [

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.turns import each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 NUMPY: Any = np
 
 
+@each_in_turn
 @pytest.mark.parametrize(
     ("by_position", "by_name"),
     [

@@ -16,6 +16,7 @@ import pytest
 import scipy.sparse
 
 import zyg
+from tests.turns import each_in_turn
 from zyg.fallback import python_pullback
 
 
@@ -484,6 +485,7 @@ def item_by_item(x):
     return sum(d.values()) + sum(d)
 
 
+@each_in_turn
 @pytest.mark.parametrize(
     "f",
     [by_nditer, by_memoryview, by_data, by_windows, by_strides, by_ctypes, broadcast_before_a_write, item_by_item],
@@ -546,6 +548,7 @@ def test_copies_by_code_of_the_class_are_refused(cls, copied) -> None:
     assert error.value.position is not None
 
 
+@each_in_turn
 def test_what_moves_elements_into_an_array_that_it_is_given():
     """The places of the elements are found by the same function, which must not write them there."""
 

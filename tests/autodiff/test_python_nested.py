@@ -48,6 +48,7 @@ def dynamic(x, table={1: 2.0}):  # noqa: B006
 SECOND = 2.0 * (2.0 * math.cos(0.5) - 0.5 * math.sin(0.5))
 
 
+@each_in_turn
 @pytest.mark.parametrize(
     "function",
     [
@@ -144,6 +145,7 @@ def methods_called(x):
     return first(Weighed(x)) * second(Weighed(x * x))
 
 
+@each_in_turn
 @pytest.mark.parametrize("function", [hooked, conjugated, unguarded, managed, raised, methods_called])
 def test_calls(function):
     got = gradient(lambda x: zyg.gradient(function, x)[0], 0.7)
@@ -163,6 +165,7 @@ def _is(operand, value):
     return isinstance(operand, Const) and operand.value is value
 
 
+@each_in_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 def test_products_with_the_hessian_of_a_linear_function():
     assert zyg.hvp(lambda x: {0: x}[0].sum(), np.ones(3), np.ones(3)).tolist() == [0.0, 0.0, 0.0]

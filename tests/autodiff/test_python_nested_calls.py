@@ -164,6 +164,7 @@ def squares(x):
     return x
 
 
+@each_in_turn
 @pytest.mark.parametrize(
     "f",
     [

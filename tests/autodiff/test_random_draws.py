@@ -65,6 +65,7 @@ def test_derivatives(f, through_python):
     assert gradient[1] in (None, 0.0) and gradient[2] in (None, 0.0)
 
 
+@each_in_turn
 def test_second_derivatives_through_python():
     def slope(x):
         return python_pullback(prices, (x, 7, 3), {})[1](1.0)[0][2]
@@ -74,6 +75,7 @@ def test_second_derivatives_through_python():
     np.testing.assert_allclose(found, wanted, rtol=1e-7, atol=1e-8)
 
 
+@each_in_turn
 @pytest.mark.parametrize(
     "draw",
     [

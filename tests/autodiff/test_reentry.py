@@ -17,6 +17,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from tests.turns import each_in_turn
 from zyg.autodiff.objects import reach, reentry
 from zyg.autodiff.objects.api import pullback
 
@@ -236,6 +237,7 @@ def test_coroutines_are_left_alone():
     assert asyncio.run(A().run()) == 1
 
 
+@each_in_turn
 def test_nothing_is_kept():
     gone = []
 
@@ -281,6 +283,7 @@ def second_of_loops(x):
     return r
 
 
+@each_in_turn
 def test_second_derivatives():
     outer = lambda x: pullback(second_of_loops, (x,))[1](1.0)[0]
     value, back = pullback(outer, (0.9,))

@@ -142,6 +142,7 @@ def test_bools_as_operands(f, slope):
     assert value == f(3.0) and back(1.0) == (slope,)
 
 
+@each_in_turn
 @pytest.mark.parametrize("n", [0.0, 1.0, 2.0])
 @pytest.mark.parametrize(
     "f",

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.oracles import differences
+from tests.turns import each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 
@@ -193,6 +194,7 @@ PROGRAMS = [attributes, items, one_under_two_names, set_meanwhile, left_by_nothi
 PROGRAMS += [methods_in_place, defaults_of_classes, callbacks]
 
 
+@each_in_turn
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_derivative(f):
     expected = differences.derivative(f, 0.7)

@@ -11,6 +11,8 @@ import pytest
 import zyg
 from zyg.backend.llvm import cache, engine, runtime
 
+from ..turns import each_in_turn
+
 ROOT = Path(__file__).parent.parent.parent
 
 
@@ -86,6 +88,7 @@ print(f(3.0, np.ones(2)), len(parsed) - count)
 """
 
 
+@each_in_turn
 def test_another_process_finds_the_code(place):
     def run():
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}

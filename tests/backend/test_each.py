@@ -37,6 +37,7 @@ def total(x, y, rows, single, whole):
     return np.sum(e * f) + np.sum(np.exp(-h * h)) + np.sum(m * x) + np.sum(steps**2) + np.sum(beside[0] * x[1:])
 
 
+@each_in_turn
 @pytest.mark.parametrize("masks", [True, False])
 def test_elements_in_lanes(monkeypatch, masks):
     if not masks:

@@ -10,6 +10,8 @@ from zyg.backend.llvm.splitting import split
 from zyg.backend.llvm.text import ModuleText
 from zyg.ir.parsing import parse_module
 
+from ..turns import each_in_turn
+
 MODULE = """
 func @main(%a: array<f64, 2, C>, %b: array<f64, 1, A>) -> f64 {
 entry:
@@ -64,6 +66,7 @@ def test_calls_between_the_two_parts_are_declared():
     assert split(module, set()) == [(module.text(), False)]
 
 
+@each_in_turn
 def test_what_is_compiled_apart_is_shown():
     def f(x):
         total = np.sum(x)

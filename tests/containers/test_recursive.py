@@ -2,9 +2,11 @@
 
 import zyg
 
+from ..turns import each_in_turn
 from .recursive import check
 
 
+@each_in_turn
 def test_random_programs():
     refused = 0
     for number in range(8):

@@ -9,6 +9,8 @@ import pytest
 
 import zyg
 
+from ..turns import each_in_turn
+
 
 @dataclass
 class Total:
@@ -132,6 +134,7 @@ def parts_of_a_float(x):
     return a * x + b + m * math.ldexp(x, 2)
 
 
+@each_in_turn
 @pytest.mark.parametrize(
     ("function", "args"),
     [

@@ -66,6 +66,7 @@ def test_value_and_derivatives(f: Callable[..., Any]):
         assert np.sum(gradient * d) == pytest.approx((f(a + h * d) - f(a - h * d)) / (2 * h), rel=1e-6, abs=1e-8)
 
 
+@each_in_turn
 def test_second_derivative():
     d, h = RNG.normal(size=A.shape), 1e-5
     first = lambda a: zyg.gradient(total_of_rows, a)
@@ -97,6 +98,7 @@ def test_other_element_type():
         np.testing.assert_array_equal(y, f(X, flag)[0])
 
 
+@each_in_turn
 def test_shapes_that_the_run_tells():
     def f(a):
         x = np.squeeze(a)

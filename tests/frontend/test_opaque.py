@@ -12,6 +12,8 @@ import pytest
 
 import zyg
 
+from ..turns import each_in_turn
+
 
 class Kind(enum.IntEnum):
     SPRING = 0
@@ -68,6 +70,7 @@ REFUSED = [
 ]
 
 
+@each_in_turn
 @pytest.mark.parametrize("f, args", NATIVE)
 def test_what_is_an_int_is_one(f, args):
     assert zyg.jit(f)(*args) == f(*args)

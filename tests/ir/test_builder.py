@@ -18,6 +18,8 @@ from zyg.ir.text import format_function
 from zyg.ir.types import BOOL, F32, F64, I64
 from zyg.ir.verify import verify
 
+from ..turns import each_in_turn
+
 
 def program(seed: int):
     """Blocks that assign variables and choose where to go by a list of decisions: a branch takes the next one."""
@@ -127,6 +129,7 @@ def test_variables_read_what_was_assigned(seed):
             assert list(got) == expected, format_function(function)
 
 
+@each_in_turn
 @settings(max_examples=200, deadline=None)
 @given(seed=st.integers(0, 10**9))
 def test_no_redundant_parameters(seed):

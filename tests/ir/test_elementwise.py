@@ -12,6 +12,8 @@ from zyg.ir.passes import expand, fuse, optimise, side_by_side
 from zyg.ir.text import format_module
 from zyg.ir.verify import VerifyError, verify
 
+from ..turns import each_in_turn
+
 ELEMENTS = """
 func @square(%x: f64, %m: f64) -> f64 {
 entry:
@@ -154,6 +156,7 @@ def test_nothing_is_fused_past_a_write():
     assert "alloc" in [i.op for _, i in module.functions["f"].instructions()]
 
 
+@each_in_turn
 @pytest.mark.parametrize("text, args, oracle", [(CHAIN, (X, 0.3), chain), (OUTER, (X, Y), outer)])
 @pytest.mark.parametrize("fused", [False, True])
 @pytest.mark.parametrize("split", [False, True])

@@ -106,6 +106,7 @@ SINGLE = [
 ]  # fmt: skip
 
 
+@each_in_turn
 @pytest.mark.parametrize(("op", "step", "offset", "arithmetic"), SINGLE)
 def test_one_loop(op, step, offset, arithmetic):
     before = single(op, step, offset, arithmetic)

@@ -14,6 +14,7 @@ from zyg.ir.text import format_module
 from zyg.ir.types import F64
 from zyg.ir.verify import VerifyError
 
+from ..turns import each_in_turn
 from .generate import Generator
 
 
@@ -78,6 +79,7 @@ def work(module) -> int:
     return calls
 
 
+@each_in_turn
 def test_work_is_linear_in_size():
     """A long straight function, and one of many blocks."""
 

@@ -93,6 +93,7 @@ def test_attributes_round_trip(value):
     assert format_function(again) == text
 
 
+@each_in_turn
 @settings(max_examples=200, deadline=None)
 @given(value=plain_values)
 def test_literal_operands_round_trip(value):

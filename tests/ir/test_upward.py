@@ -13,6 +13,7 @@ from zyg.ir.parsing import parse_function
 from zyg.ir.passes import upward
 from zyg.ir.verify import verify
 
+from ..turns import each_in_turn
 from .test_distribute import Stencil, outcome
 
 
@@ -38,6 +39,7 @@ class Sums(Stencil):
         self.carried = "%sum"
 
 
+@each_in_turn
 def test_random_loops_mean_the_same():
     turned = 0
     for seed in range(350):

@@ -10,6 +10,8 @@ import pytest
 
 import zyg
 
+from ..turns import each_in_turn
+
 
 @dataclass(frozen=True)
 class State:
@@ -36,6 +38,7 @@ def leapfrog(q, p):
     return np.sum(s.q * s.p) * s.steps
 
 
+@each_in_turn
 def test_values_and_derivatives():
     q, p = np.array([0.3, -1.2]), np.array([1.0, 0.5])
     with warnings.catch_warnings():

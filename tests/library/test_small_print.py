@@ -13,6 +13,7 @@ from tests.turns import each_in_turn
 NUMPY: Any = np
 
 
+@each_in_turn
 @pytest.mark.parametrize("error_model", ["python", "numpy"])
 def test_remainders_have_their_derivative_by_a_divisor_of_one_in_magnitude(error_model):
     """x % y is x - floor(x / y) * y."""
