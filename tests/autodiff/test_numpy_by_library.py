@@ -37,7 +37,7 @@ np.lib.stride_tricks.sliding_window_view(x, 3)|np.fromfunction(lambda i, j: m[i,
 ONCE = {
     "np.float32(x[0]).astype(float) * 1.0", "sp.betainc(2.0, 3.0, 0.3 + 0.1 * x[0])", "sp.betainc(2.0, 3.0, abs(x) / 2)",
 }  # fmt: skip
-STATEMENTS = """np.copyto(z, x)|np.copyto(z, x, where=x > 0)|np.putmask(z, x > 0, x)|np.put(z, [0, 3], x[:2])|z.put([1], x[0])
+STATEMENTS = """np.copyto(z, x)|np.copyto(z, x, where=x > 0)|np.putmask(z, x > 0, x)|np.put(z, [0, 3], x[:2])|z.put([1], x[0])|z[1:2].reshape(()).put([0], x[0])
 np.add.at(z, [0, 0], x[:2])|np.multiply(x, x, out=z)|np.place(z, x > 0, x[:2])|np.put_along_axis(z, np.array([1, 3]), x[:2], 0)
 np.multiply.at(z, [0, 0, 1, 0], x[:4])|np.maximum.at(z, [1, 1], x[:2])|np.square.at(z, [[0, 2], [0, 3]])|z.flat = x[:2]|z.real = x|z.partition(2)
 np.einsum("ii->i", m + 0 * m)[:] = 0.0; np.einsum("i->i", z)[1:3] = x[0]|np.multiply(x, z, where=x > 0, out=z)""".replace(

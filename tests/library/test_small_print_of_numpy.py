@@ -39,6 +39,9 @@ CORNERS = {
     "arrays instead of numbers": (lambda x: NUMPY.divmod(x, 2.0, out=...), 5.0),
     "an array of a product": (lambda a: NUMPY.matmul(a, a, out=...), FLOATS),
     "an array of a reduction": (lambda a: NUMPY.multiply.reduce(a, out=...), FLOATS),
+    "real parts summed": (lambda z: np.cumsum(z, dtype=float), FLOATS + 1j),
+    "real parts multiplied": (lambda z: np.prod(z, dtype=float), FLOATS + 1j),
+    "running sums of a number": (lambda x: np.nancumsum(x), 2.5),
     "dots by position": (lambda a: NUMPY.add(a, a, ...), FLOATS),
     "dots in a tuple": (lambda a: NUMPY.add(a, a, out=(...,)), FLOATS),
 }  # fmt: skip

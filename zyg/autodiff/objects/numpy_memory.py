@@ -210,6 +210,8 @@ def _put(a: Any, ind: Any, v: Any, mode: str = "raise") -> Any:
         return None
     if np.ndim(v) and (np.shape(v) != places.shape or not isinstance(v, np.ndarray)):
         return None
+    if a.ndim == 0:
+        return None if np.ndim(v) or places.size != 1 else ((), v, 2, 3, None)
     return np.unravel_index(places % a.size, a.shape), v, 2, 3, None
 
 

@@ -14,6 +14,7 @@ from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, 
 from ..registry import emits, implements
 from .common import axis_index, from_lines, lines, root
 from .extrema import _rows, as_array_value, kept_shape
+from .layouts import is_complex
 from .reductions import (
     UNSET,
     array_like,
@@ -71,7 +72,7 @@ def _product_of(row: Any, begin: Any) -> Any:
 
 @unchecked
 def _product(a: Any, axes: Any, keepdims: Any, begin: Any, dtype: Any) -> Any:
-    rows = _rows(a, axes)
+    rows = _rows(a.real if is_complex(a) and dtype.kind != "c" else a, axes)
     one = dtype.type(begin)
     if len(axes) == a.ndim:
         total = dtype.type(_product_of(rows[0], one))
@@ -123,10 +124,12 @@ def _cumulative(running: Callable[[Any, Any], Any], neutral: int | None) -> Call
     def function(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         a = as_array(a)
         kind = running_dtype(a, dtype, out)
-        if neutral is not None:
-            a = without_nan(a, neutral)
         if a.ndim == 0:
             a = a.reshape(1)
+        if neutral is not None:
+            a = without_nan(a, neutral)
+        if is_complex(a) and kind.kind != "c":
+            a = a.real
         if axis is None:
             return store(running(np.ascontiguousarray(a).reshape((1, a.size)), kind).reshape(-1), out)
         return store(from_lines(running(lines(a, axis), kind), a.shape, axis % a.ndim), out)
