@@ -32,7 +32,7 @@ from zyg.autodiff.objects.api import pullback as python_pullback
 from ..programs.isolate import Crash, Marker, forked
 from .case import Case
 from .cases import CASES
-from .check import Checker, Mismatch, copies, cotangent, direction, holds_floats, inner, largest, moved, outcome
+from .check import Checker, Mismatch, boxed, copies, cotangent, direction, holds_floats, inner, largest, moved, outcome
 from .recording import Call, Made, recorded
 from .registered import name_of
 
@@ -298,7 +298,10 @@ def differentiated(call: Call, made: Written) -> bool:
         return False
     if not abs(slopes[0] - slopes[1]) <= 1e-6 * (1 + abs(slopes[0])):
         return False
-    _, back = python_pullback(function, tuple(copies(drawn).values()))
+    value, back = python_pullback(function, tuple(copies(drawn).values()))
+    checker(call, made).same(
+        boxed(value), boxed(expected), largest([expected, *drawn.values()]), "value through Python"
+    )
     gradients = back(weights)
     slope = sum(inner(g, v) for g, v in zip(gradients, directions, strict=True) if g is not None and v is not None)
     if not abs(slope - slopes[1]) <= 1e-5 * (1 + abs(slope)):

@@ -99,7 +99,7 @@ for _text, _a in (
     case(np.einsum, (lambda t: lambda a: np.einsum(t, a))(_text), a=A(_a, "dl", "finite"), tolerance=64, memory=False)
 case(np.einsum, lambda a, b: np.einsum(a, [0, 1], b, [1, 2], [2, 0]), a=A("n m", "dl", "finite"), b=A("m k", "d", "finite"), tolerance=64)  # fmt: skip
 case(np.einsum, lambda a, b: np.einsum(a, [..., 3], b, [3]), a=A("n m|n m k", "d", "finite"), b=A("m|k", "d", "finite"), tolerance=64)  # fmt: skip
-case(np.einsum, lambda a: np.einsum("ij->i", a), a=A("n m", "dfiu", "few"), tolerance=64)
+case(np.einsum, lambda a: np.einsum("ij->i", a), a=A("n m", "dfiB", "few"), tolerance=64)
 
 
 def _einsum_into(a, b):
