@@ -229,6 +229,13 @@ def ask_length(e: Emitter, instr: Operation, operands: list[Value], slow: Label)
     length(e, x)
 
 
+def end_loop(e: Emitter, instr: Operation, operands: list[Value], slow: Label) -> None:
+    """A loop is over: its iterator is one whose steps run no Python code, most likely."""
+    (iterator,) = operands
+    go_unless_type_in(e, iterator, instr.attrs["types"], slow)
+    e.out("LOAD_CONST", None)
+
+
 def append(e: Emitter, x: Value, value: Callable[[], None]) -> None:
     """Append to a list, and leave the position on the stack."""
     length(e, x)

@@ -113,6 +113,14 @@ def run_tuple_repeated(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def run_list_repeated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, y, x, length, first = back  # (counted from the end: of a deque with a largest length some fell out)
+    if length == 1:
+        total: Any = None
+        for c in shadows.take_list(y) or ():
+            if c is not None:
+                total = c if total is None else total + c if type(total) is float else accumulate(total, c)
+        if total is not None:
+            shadows.add_item(x, 0, total)
+        return
     for index, c in enumerate(shadows.take_list(y) or (), first):
         if c is not None:
             shadows.add_item(x, index % length, c)

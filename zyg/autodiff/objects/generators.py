@@ -573,7 +573,7 @@ def _give_generator(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) 
             more, cotangents = step(reversal.steps, d)
             if not more:
                 reversal.end(cotangents)
-    if generator.started:
+    if reversal.left > given and generator.started:
         sources.skip(reversal, given)
 
 

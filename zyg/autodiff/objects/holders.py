@@ -52,6 +52,7 @@ CLASSES = ByIdentity()
 def class_for(x: Any, before: Any) -> type[Holder]:
     """The class of holders for an object, where CLASSES has none for its class, or only one that lacks attributes (`before`)."""
     if _DEFAULTS_BY_CLASS:
+        CLASSES.note(type(x), Holder)
         return Holder
     if before is None:
         names = _attributes(x)

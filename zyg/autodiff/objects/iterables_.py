@@ -200,10 +200,11 @@ def _sorted(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> tupl
             order, asked = order_of(iterable, key, reverse)
         ordered = [iterable[k] for k in order]
         return ordered, (run_sorted_list, ordered, iterable, order, asked)
-    made, back = _list(iterable)
-    order, asked = order_of(made, key, reverse)
-    y = [made[k] for k in order]
-    return y, (run_sorted, y, made, order, asked, back)
+    items, drain = iteration.drained(iterable, asked=True)
+    with reentry.undone((iteration.run_left, drain)):
+        order, asked = order_of(items, key, reverse)
+    y = [items[k] for k in order]
+    return y, (run_sorted, y, order, asked, drain)
 
 
 def order_of(items: list[Any], key: Any, reverse: Any) -> tuple[list[int], Any]:
@@ -229,13 +230,16 @@ def undo_keys(x: list[Any], asked: Any, shadows: Any) -> None:
 
 
 def run_sorted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, y, made, order, asked, inner = back
-    for index, c in zip(order, shadows.take_list(y) or ()):
-        if c is not None:
-            shadows.add_item(made, index, c)
-    undo_keys(made, asked, shadows)
-    given = inner[0](inner, None, shadows)
-    return None, None if given is None else given[1], None, None
+    _, y, order, asked, drain = back
+    taken = shadows.take_list(y)
+    ds: list[Any] | None = None
+    if taken is not None:
+        ds = [None] * len(order)
+        for index, c in zip(order, taken):
+            ds[index] = c
+    if asked is not None:
+        ds = keys.added(ds, keys.undo(asked, shadows))
+    return None, drain[0](drain, ds, shadows), None, None
 
 
 # ---------------------------------------------------------------------------------------------- iterators
@@ -248,8 +252,14 @@ def _iter(x: Any, sentinel: Any = MISSING) -> tuple[Any, Any]:
     return shift(iteration.record_iter(x))
 
 
-@known(next)
-def _next(it: Any, default: Any = MISSING) -> tuple[Any, Any]:
+@known(next, exact=True)
+def _next(*args: Any) -> tuple[Any, Any]:
+    if len(args) == 1 and type(args[0]) is Iterator:
+        return _stepped(args[0], MISSING)
+    return calls.run_known(_step, *args)
+
+
+def _step(it: Any, default: Any = MISSING) -> tuple[Any, Any]:
     step = find(type(it), "__next__")
     if step is None:
         return next(it), None  # raises the TypeError
@@ -268,6 +278,10 @@ def _next(it: Any, default: Any = MISSING) -> tuple[Any, Any]:
             if default is MISSING:
                 raise
             return default, (run_next_default, later.escaping.swallowed(end))
+    return _stepped(it, default)
+
+
+def _stepped(it: Any, default: Any) -> tuple[Any, Any]:
     has, item, back = iteration.record_next(it)
     if not has:
         if default is MISSING:
@@ -283,7 +297,7 @@ def run_next(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     back[1][0](back[1], d, shadows)
 
 
-known(Iterator.__next__)(_next)
+known(Iterator.__next__)(_step)
 known(generators.Generator.send)(generators.record_send)
 known(generators.delegated, exact=True)(generators.record_delegated)
 known(generators.quickly)(lambda generator: calls.call(generators.slowly, (generator,)))
@@ -304,7 +318,8 @@ def _made(pairs: Any, kind: str, rec: Any) -> tuple[Any, Any]:
 @known(enumerate, exact=True)
 def _enumerate(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
     if len(args) == 1 and type(args[0]) is list and not kwargs:  # (what small loops take is this)
-        return _of_list(args[0], 0), None
+        (items,) = args
+        return iteration.Direct(zip(enumerate(items), count()), wholes.Numbered(items), "enumerate"), None
     return calls.run_known(_numbered, *args, **kwargs)
 
 
@@ -346,6 +361,10 @@ _SEQUENCES = frozenset({list, tuple})
 def _zip(*iterables: Any, strict: bool = False) -> tuple[Any, Any]:
     if iterables and _LISTS.issuperset(map(type, iterables)):
         return iteration.Direct(zip(zip(*iterables, strict=strict), count()), wholes.Lists(iterables), "zip"), None
+    if iterables and _SEQUENCES.issuperset(map(type, iterables)):
+        whole = wholes.ListsAndTuples(iterables)
+        made = iteration.Direct(zip(zip(*iterables, strict=strict), count()), whole, "zip")
+        return made, (_run_zip_of_tuples, whole)
     if iterables and _SEQUENCES.issuperset(map(iteration.stepped_as, map(type, iterables))):
         whole, back = wholes.Lists(iterables), None
         if any(issubclass(type(x), tuple) for x in iterables):

@@ -88,6 +88,10 @@ def run_part(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         return
     if type(whole) is list:
         shadows.add_item(whole, part, d)
+        return
+    of, adder = whole.found
+    if of is shadows:
+        adder(part, d)
     else:
         whole.add(shadows, part, d)
 
@@ -138,6 +142,15 @@ def run_dict_pair(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
             mark_keys(back[1], back[2], d[0], shadows, back[3])
         if d[1] is not None:
             shadows.add_key(back[1], back[2], d[1])
+
+
+def run_gathered(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The cotangent of a tuple that was gone through, from what a list that stands for it has gathered: a tuple has no shadow."""
+    length = back[-1]
+    taken = shadows.items.pop(id(back[1]), None)
+    if not taken:
+        return None
+    return (tuple(taken) if len(taken) == length else (*taken, *[None] * (length - len(taken))),)
 
 
 def run_array_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -587,7 +600,32 @@ def _give_values(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> 
             shadow[key] = d if old is None else old + d if type(old) is float else accumulate(old, d)
 
 
+def _drain_items(x: Items) -> tuple[list[Any], tuple[Any, ...]]:
+    mapping = x._mapping
+    if type(mapping) is not dict:
+        return drained_pairs(x)
+    return list(mapping.items()), (_give_items, mapping, list(mapping), place_of_keys(mapping))
+
+
+def _give_items(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+    _, mapping, keys, place = drain
+    if ds is None:
+        return
+    shadow = shadows.items_of(mapping)
+    get = shadow.get
+    for key, pair in zip(keys, ds):
+        if pair is None:
+            continue
+        by_key, d = pair
+        if by_key is not None:
+            mark_keys(mapping, key, by_key, shadows, place)
+        if d is not None:
+            old = get(key)
+            shadow[key] = d if old is None else old + d if type(old) is float else accumulate(old, d)
+
+
 DRAINS[Values] = _drain_values
+DRAINS[Items] = _drain_items
 
 
 def _give_tuple(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
@@ -629,13 +667,17 @@ def record_iter(x: Any) -> tuple[Any, Any]:
 
     if isinstance(x, Iterator):
         return x, None
+    t = type(x)
+    if t is list:
+        return Direct(zip(x, count()), x, "list_iterator"), None
+    if t is tuple and not INERT.issuperset(map(type, x)):
+        gathered: list[Any] = []
+        return Direct(zip(x, count()), gathered, "tuple_iterator"), (run_gathered, gathered, len(x))
     method = objects.arithmetic.find(type(x), "__iter__")
     if objects.arithmetic.is_python(method):
         made, back = _called(x, method)
         if isinstance(made, Iterator) or objects.arithmetic.is_python(objects.arithmetic.find(type(made), "__next__")):
             return made, back
-    if type(x) is list:
-        return Direct(zip(x, count()), x, "list_iterator"), None
     iterator, rec = pairs(x)
     if rec is None:
         return iterator if type(x) is range else Iterator(zip(iterator, repeat(None))), None

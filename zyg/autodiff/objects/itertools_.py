@@ -9,6 +9,7 @@ from typing import Any
 
 from . import calls, iteration, keys, listwise, places
 from .arithmetic import BINARY_RECORD
+from .builtins_ import MISSING
 from .calls import known
 from .cotangents import accumulate
 from .iteration import Iterator
@@ -475,7 +476,10 @@ def _run_repeat(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 @known(itertools.count)
-def _count(start: Any = 0, step: Any = 1) -> tuple[Any, Any]:
+def _count(start: Any = MISSING, step: Any = MISSING) -> tuple[Any, Any]:
+    if start is MISSING and step is MISSING:
+        return Iterator(zip(itertools.count(), itertools.repeat(None)), "count"), None
+    start, step = 0 if start is MISSING else start, 1 if step is MISSING else step
     holder = iteration.Holder(2)
     pairs = ((v, (_run_counted, holder, k)) for k, v in enumerate(itertools.count(start, step)))
     return Iterator(pairs, "count"), (_run_count, holder)

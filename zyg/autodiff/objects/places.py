@@ -216,9 +216,9 @@ class _Longest(Whole):
 def longest(lists: tuple[list[Any], ...], fillvalue: Any) -> tuple[Any, Any]:
     """(iterator, back) of `zip_longest`."""
     whole = _Longest(lists, fillvalue)
-    items = itertools.zip_longest(*[zip(x, itertools.count()) for x in lists], fillvalue=(fillvalue, -1))
-    steps = (tuple(zip(*group)) for group in items)
-    return iteration.Direct(steps, whole, "zip_longest"), (_run_longest, whole)
+    items = itertools.zip_longest(*lists, fillvalue=fillvalue)
+    places = itertools.zip_longest(*[map(_SECOND, zip(x, itertools.count())) for x in lists], fillvalue=-1)
+    return iteration.Direct(zip(items, places), whole, "zip_longest"), (_run_longest, whole)
 
 
 def _run_longest(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -168,12 +168,12 @@ class Adapted:
         return item, (run_adapted, back, self.sources, before)
 
 
-_WITHOUT_STEPS = frozenset({zip, type(iter(range(1))), type(iter([])), type(iter({})), type(iter(()))})
+WITHOUT_STEPS = frozenset({zip, type(iter(range(1))), type(iter([])), type(iter({})), type(iter(()))})
 
 
 def sources_of(iterator: Any) -> list[Any]:
     """The sources whose steps run code, of an iterator of pairs."""
-    if type(iterator) in _WITHOUT_STEPS:
+    if type(iterator) in WITHOUT_STEPS:
         return []
 
     if isinstance(iterator, Steps):
@@ -210,7 +210,7 @@ def finish(iterator: Any) -> None:
 
 
 def record_finish(iterator: Any) -> tuple[Any, Any]:
-    if type(iterator) in _WITHOUT_STEPS:
+    if type(iterator) in WITHOUT_STEPS:
         return _NOTHING_DONE
     if type(iterator) is objects.stepped.Steps:
         return None, objects.stepped.back_of_end(iterator)

@@ -65,7 +65,12 @@ class Tuples(Whole):
 
         def add(part: Any, d: Any) -> None:
             for shadow, c in zip(found, d):
-                if c is not None and shadow is not None:
+                if c is None or shadow is None:
+                    continue
+                if part < len(shadow):
+                    old = shadow[part]
+                    shadow[part] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+                else:
                     add_at(shadow, part, c)
 
         return add

@@ -45,13 +45,4 @@ def loop(x: Any) -> tuple[Any, Any]:
 
 def _gathering(items: Any, length: int) -> tuple[Any, Any]:
     """A tuple has no shadow: a list that has nothing else stands for it."""
-    return zip(items, count()), (nothing, [], run_gathered, length)
-
-
-def run_gathered(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """The cotangent of a tuple that a loop went through."""
-    _, gathered, _, length = back
-    taken = shadows.items.pop(id(gathered), None)
-    if not taken:
-        return None
-    return (tuple(taken) if len(taken) == length else (*taken, *[None] * (length - len(taken))),)
+    return zip(items, count()), (nothing, [], iteration.run_gathered, length)

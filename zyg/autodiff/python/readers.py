@@ -40,6 +40,8 @@ def reader(cls: type, name: str) -> Reader | None:
     if not attributes.plain_lookup(cls) or issubclass(cls, type):
         return None
     fields = getattr(cls, "_fields", ())
+    if name == "__class__" and found is _CLASS:
+        return _class_of
     if type(found).__name__ == "_tuplegetter" and name in fields:
         return functools.partial(_field, type(found).__get__, found, cls, (in_field, fields.index(name), len(fields)))
     if type(found) is FunctionType and issubclass(cls, tuple) and not cls.__dictoffset__:
@@ -75,6 +77,13 @@ def reader(cls: type, name: str) -> Reader | None:
     made = functools.partial(_by_descriptor, forward, found, cls)
     note_class(type(found))
     return made if find(type(found), "__set__") is not None else functools.partial(_kept, name, made)
+
+
+_CLASS = object.__dict__["__class__"]
+
+
+def _class_of(x: Any) -> tuple[Any, Any]:
+    return type(x), None
 
 
 # What members of enumerations have by a property of the library, and keep under `_value_` and `_name_`.

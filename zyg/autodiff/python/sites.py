@@ -26,7 +26,7 @@ from zyg.rules import has_ruled_instances
 
 from .. import objects
 from ..identity import lasts, note
-from ..objects import attributes, calls, classes, numpy_shortcuts, spreading
+from ..objects import attributes, calls, classes, generators, numpy_shortcuts, spreading
 from ..objects.adapters import adapter, constructing
 from ..objects.arithmetic import find
 from ..trying import bodies
@@ -128,6 +128,9 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
     if t is FunctionType:
         if f.__code__ is site[4] and f.__defaults__ is None and not bodies:
             return FunctionType(site[5], f.__globals__, None, None, f.__closure__)
+        known = site[_MANY_AT].get(f)
+        if known is not None:
+            return known
         if type(site[0]) is FunctionType and f.__code__ is site[0].__code__:
             made = _made_anew(f, site, arity)
             if made is not None:
@@ -152,7 +155,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         forward = objects.forward_of(f)
         _note_method_of_builtin(f, site[_TABLE])
         return forward
-    if t is FunctionType or t is type or t in _OF_NUMPY or t is BuiltinFunctionType or t is partial:
+    elif t is type or t is BuiltinFunctionType or t is partial or t in _OF_NUMPY:
         known = site[_MANY_AT].get(f)
         if known is not None:
             return known
@@ -228,9 +231,13 @@ def _made_anew(f: FunctionType, site: Site, arity: int) -> Any:
     entry = calls.known_function(code)
     if entry is None or not entry.simple or f.__defaults__ is not None or arity != code.co_argcount:
         return None
-    if f.__closure__ is None or entry.generator:
+    if f.__closure__ is None:
         return entry.bind(f)
     half = entry.codes[1 if bodies else 0] or entry.forward(f)
+    if entry.generator:
+        made = FunctionType(half, f.__globals__, code.co_name, None, f.__closure__)
+        made.__qualname__ = f.__qualname__
+        return partial(generators.call, made)
     if not bodies:
         site[_MADE_ANEW] = code, half
     return FunctionType(half, f.__globals__, code.co_name, None, f.__closure__)
@@ -260,6 +267,7 @@ def _note_inherited(f: Any, table: Methods) -> None:
             note(table, cls, (cls,), handler)
 
 
+_KEPT = frozenset({FunctionType, BuiltinFunctionType, type})
 _CALLEES = 16  # how many are remembered per place
 
 
@@ -321,7 +329,7 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
         if made is not None:
             return made(f.__self__, *args)
     else:
-        made = site[_MANY_AT].get(f) if t is FunctionType or t is type or t in _OF_NUMPY else None
+        made = site[_MANY_AT].get(f) if t in _KEPT or t in _OF_NUMPY else None
         if made is not None:
             return made(*args)
         if t is FunctionType:
@@ -329,7 +337,7 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
                 made = adapter(f, len(args) - len(names), names)
                 if is_permanent(f):
                     note_code(f)
-        elif t in _OF_NUMPY:
+        elif t in _OF_NUMPY or _is_of_c(f, t):
             made = partial(call_with_names, objects.forward_of(f), names)
         elif isinstance(f, type):
             forward = objects.forward_of(f)
@@ -341,6 +349,11 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
                 _passing.append(site)
             return made(*args)
     return objects.RECORD["call_keywords"](names, f, *args)
+
+
+def _is_of_c(f: Any, t: type) -> bool:
+    """Whether a builtin function, or class, is there for good."""
+    return type(f.__self__) is ModuleType if t is BuiltinFunctionType else t is type and not f.__flags__ & HEAP_TYPE
 
 
 # Universal functions, and those that ask arguments for their own; they last as long as NumPy does.
