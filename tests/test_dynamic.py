@@ -18,7 +18,7 @@ from .turns import each_in_turn
 FIRST = 100 * sys.version_info[1]
 
 
-@pytest.mark.parametrize("number", range(FIRST, FIRST + 6))
+@pytest.mark.parametrize("number", range(FIRST, FIRST + 4))
 def test_dynamic_programs(number: int) -> None:
     """One that fails is made smaller by `python -m tests.dynamic --count 1 --seed` and its number."""
     with contextlib.suppress(Skipped):

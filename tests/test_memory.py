@@ -161,9 +161,8 @@ def test_pullbacks_are_freed():
     assert growth(work, 50, 1_000) < 1 << 20
 
 
-@pytest.mark.parametrize("allocator", ["malloc", "debug"])
-def test_it_works_with_every_allocator_of_python(allocator):
-    """The debug allocator overwrites what is freed, and checks what is written around a block."""
+def test_it_works_with_another_allocator_of_python():
+    """malloc instead of Python's own, with the hooks that overwrite what is freed and check what is written around a block."""
     code = """if True:
         import numpy as np, zyg
         def f(x, a):
@@ -177,7 +176,7 @@ def test_it_works_with_every_allocator_of_python(allocator):
         for n in (0, 1, 3):
             kept = [twice(n) for _ in range(50)]  # more than NumPy keeps for reuse
         """
-    run = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONMALLOC": allocator},
+    run = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONMALLOC": "malloc_debug"},
                          cwd=ROOT, capture_output=True, text=True, check=True)  # fmt: skip
     step = 1e-20
 

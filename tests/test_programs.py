@@ -11,14 +11,14 @@ QUICK = settings(deadline=None, derandomize=False, database=None, suppress_healt
 
 
 @seed(sys.version_info[1])
-@settings(QUICK, max_examples=6)
+@settings(QUICK, max_examples=4)
 @given(programs())
 def test_programs(program: Program) -> None:
     check(program)
 
 
 @seed(sys.version_info[1])
-@settings(QUICK, max_examples=3)
+@settings(QUICK, max_examples=2)
 @given(programs(7))
 def test_second_derivatives_of_programs(program: Program) -> None:
     check(program, "second")

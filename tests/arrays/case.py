@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +34,7 @@ class Case:
 
 
 CASES: list[Case] = []
+NUMBERS: Counter[str] = Counter()  # of the cases that have a name so far
 
 
 def case(covers: Any, function: Callable[..., Any], /, **specs: Any) -> None:
@@ -43,8 +45,8 @@ def case(covers: Any, function: Callable[..., Any], /, **specs: Any) -> None:
     base = first[1] if isinstance(first, tuple) else getattr(first, "__name__", str(first))
     if isinstance(first, tuple):
         base = f"{first[0].__name__}.{base}"
-    count = sum(c.name.split("#")[0] == base for c in CASES)
-    CASES.append(Case(tuple(targets), function, specs, name=f"{base}#{count}", **options))
+    CASES.append(Case(tuple(targets), function, specs, name=f"{base}#{NUMBERS[base]}", **options))
+    NUMBERS[base] += 1
 
 
 def _names(function: Callable[..., Any]) -> tuple[str, ...]:

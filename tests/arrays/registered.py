@@ -6,7 +6,7 @@ import functools
 import importlib
 import inspect
 import types
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from typing import Any
 
 import numpy as np
@@ -110,9 +110,8 @@ def parameters(target: Any, entry: registry.Entry) -> tuple[list[str], list[str]
     return takes, [p.name for n, p in enumerate(theirs) if n >= positional and p.name not in names]
 
 
-def uses_rules(entry: registry.Entry) -> bool:
-    """Whether an entry, or a helper that it names, has a rule or calls what has one."""
-    targets = [rule.target for _, rule in library_rules()]
+def uses_rules(entry: registry.Entry, targets: Collection[Any]) -> bool:
+    """Whether an entry, or a helper that it names, is one of the targets of rules or calls one."""
     seen: list[Any] = []
     waiting = [entry.function]
     while waiting:

@@ -199,10 +199,14 @@ PROGRAMS = [
     of_an_array_that_is_written_later, of_a_variable_that_is_bound_anew, of_a_function_that_assigns, twice,
     loop_over_a_global_object, loop_over_a_global_dict, loop_over_a_captured_variable, gradient_over_a_global_object,
 ]  # fmt: skip
+SLOW = [gradient_over_global_arrays, hessian_over_global_arrays, of_a_matrix, hessian]
 
 
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
-@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "f",
+    [pytest.param(f, marks=each_in_turn if f in SLOW else (), id=f.__name__) for f in PROGRAMS],
+)
 def test_what_was_captured_has_its_derivative(f) -> None:
     x, h = 0.7, 1e-4
     value, back = python_pullback(f, (x,), {})
