@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
-from .core import Block, Const, Function, Instr, Position, Target, Value, const, map_uses
+from .core import TERMINATORS, Block, Const, Function, Instr, Position, Target, Value, const, map_uses
 from .ops import result_types
 from .trace import Traced
 from .types import BOOL, F32, F64, OBJECT, Scalar, Type
@@ -36,10 +36,12 @@ class Builder:
         return self
 
     def append(self, instr: Instr) -> Instr:
-        assert self.block is not None and not self.block.terminated, "emitting after a terminator"
+        assert self.block is not None
+        instrs = self.block.instrs
+        assert not instrs or instrs[-1].op not in TERMINATORS, "emitting after a terminator"
         if instr.position is None:
             instr.position = self.position
-        self.block.instrs.append(instr)
+        instrs.append(instr)
         return instr
 
     def emit(
@@ -50,8 +52,8 @@ class Builder:
             inferred = result_types(op, [v.type for v in operands], attrs)
             assert inferred is not None, f"the result types of {op} have to be stated"
             types = tuple(inferred)
-        results = [Value(t, name) for t in types]
-        self.append(Instr(op, list(operands), results, attrs))
+        results = [Value(types[0], name)] if len(types) == 1 else [Value(t, name) for t in types]
+        self.append(Instr(op, list(operands), results, attrs, position=self.position))
         return results
 
     def op(self, op: str, *operands: Value, type: Type | None = None, name: str = "", **attrs: Any) -> Value:

@@ -31,7 +31,7 @@ from zyg.frontend.values import (
     reachable,
     same_record,
 )
-from zyg.ir.core import CALLING, Module, Value, callees, clone, plain_name
+from zyg.ir.core import CALLING, Instr, Module, Value, callees, clone, plain_name
 from zyg.ir.records import field, record, replace
 from zyg.ir.types import Type
 from zyg.transforms import describe as describe_callable
@@ -175,6 +175,8 @@ def copy_functions(e: Evaluator, module: Module, root: str) -> str:
     """Copy a function with all that it calls into the module under construction; gives its name there."""
     target = e.inference.module
     names: dict[str, str] = {}
+    calls: list[Instr] = []
+    known = 0
     work = [root]
     while work:
         name = work.pop()
@@ -182,18 +184,18 @@ def copy_functions(e: Evaluator, module: Module, root: str) -> str:
             continue
         names[name] = target.unique_name(name)
         made = target.add(clone(module.functions[name], names[name]))
-        for _, instr in made.instructions():
+        calls += [i for block in made.blocks for i in block.instrs if i.op in CALLING]
+        for instr in calls[known:]:
             work += callees(instr)
-    for name in names.values():
-        for _, instr in target.functions[name].instructions():
-            if instr.op in CALLING:
-                instr.attrs["callee"] = names[instr.attrs["callee"]]
-                rule = instr.attrs.get("rule")
-                if rule is not None:
-                    instr.attrs["rule"] = replace(rule, forward=names[rule.forward], reverse=names[rule.reverse])
-                pushing = instr.attrs.get("tangent")
-                if pushing is not None:
-                    instr.attrs["tangent"] = replace(pushing, function=names[pushing.function])
+        known = len(calls)
+    for instr in calls:
+        instr.attrs["callee"] = names[instr.attrs["callee"]]
+        rule = instr.attrs.get("rule")
+        if rule is not None:
+            instr.attrs["rule"] = replace(rule, forward=names[rule.forward], reverse=names[rule.reverse])
+        pushing = instr.attrs.get("tangent")
+        if pushing is not None:
+            instr.attrs["tangent"] = replace(pushing, function=names[pushing.function])
     return names[root]
 
 

@@ -177,6 +177,39 @@ PIPELINES = {"clean": CLEAN, "full": FULL, "ownership": OWNERSHIP}
 PIPELINE = FULL + OWNERSHIP
 
 
+class _State:
+    """What is known of a function between the steps of a pipeline: by which passes it was changed and when last, when each was
+    asked, and which operations there are (perhaps some that are gone)."""
+
+    __slots__ = ("asked", "changes", "known", "last")
+
+    def __init__(self) -> None:
+        self.asked: dict[Any, int] = {}
+        self.changes: dict[str, int] = {}
+        self.last = 0
+        self.known: set[str] | None = None
+
+    def changed(self, step: Pass, now: int) -> None:
+        self.changes[step.name] = self.last = now
+        if step.name not in _ONLY_TAKE:
+            self.known = None
+
+    def is_settled(self, step: Pass) -> bool:
+        """Whether nothing that could make work for a pass has changed the function since it was there."""
+        since = self.asked.get(step.run)
+        if since is None:
+            return False
+        if self.last < since:
+            return True
+        leave = NOTHING_FROM.get(step.name, ())
+        return not any(when >= since and name not in leave for name, when in self.changes.items())
+
+    def operations(self, function: Function) -> set[str]:
+        if self.known is None:
+            self.known = {instr.op for block in function.blocks for instr in block.instrs}
+        return self.known
+
+
 def optimise(
     module: Module,
     level: str = "full",
@@ -191,47 +224,32 @@ def optimise(
     `dump(name, module)` is called after each pass that changed something, and the verifier looks at what it changed if `verify`.
     A pass is asked again if one that may have made work for it has changed the function since (NOTHING_FROM).
     """
-    now = 0  # which of the steps it is
-    changed_by: dict[Any, dict[str, int]] = {}  # per function, by which pass it was changed and when last
-    asked: dict[tuple[Any, Any], int] = {}  # per pass and function, when it was last
-    known: dict[Function, tuple[int, set[str]]] = {}  # per function, its operations as of a step that changed it
-
-    def is_settled(step: Pass, function: Function) -> bool:
-        last = asked.get((step.run, function))
-        if last is None:
-            return False
-        leave = NOTHING_FROM.get(step.name, ())
-        return not any(when >= last and name not in leave for name, when in changed_by.get(function, {}).items())
-
-    def concerns(step: Pass, subject: Function | Module) -> bool:
-        about = ABOUT.get(step.name)
-        if about is None:
-            return True
-        for function in subject.functions.values() if isinstance(subject, Module) else [subject]:
-            version = max(
-                [when for name, when in changed_by.get(function, {}).items() if name not in _ONLY_TAKE], default=0
-            )
-            if known.get(function, (-1,))[0] != version:
-                known[function] = version, {instr.op for block in function.blocks for instr in block.instrs}
-            if not about.isdisjoint(known[function][1]):
-                return True
-        return False
-
-    for step in PIPELINES[level]:
-        now += 1
+    states: dict[Function, _State] = {}
+    for now, step in enumerate(PIPELINES[level], 1):
         changed: list[Function | Module] = []
-        for subject in [module] if step.whole_module else list(module.functions.values()):
-            if isinstance(subject, Function) and (is_settled(step, subject) or not step.has_work_in(subject)):
-                continue
-            if not concerns(step, subject):
-                continue
-            found = step.run(subject)
-            asked[step.run, subject] = now
-            if found:
-                changed.append(subject)
-                others = list(module.functions.values()) if step.whole_module else [subject]
-                for function in found if isinstance(found, list) else others:
-                    changed_by.setdefault(function, {})[step.name] = now
+        about = ABOUT.get(step.name)
+        functions = list(module.functions.values())
+        for function in functions:
+            if function not in states:
+                states[function] = _State()
+        if step.whole_module:
+            if about is None or any(not about.isdisjoint(states[f].operations(f)) for f in functions):
+                found = step.run(module)
+                if found:
+                    changed.append(module)
+                    for function in found if isinstance(found, list) else module.functions.values():
+                        states.setdefault(function, _State()).changed(step, now)
+        else:
+            for function in functions:
+                state = states[function]
+                if state.is_settled(step) or not step.has_work_in(function):
+                    continue
+                if about is not None and about.isdisjoint(state.operations(function)):
+                    continue
+                state.asked[step.run] = now
+                if step.run(function):
+                    changed.append(function)
+                    state.changed(step, now)
         if changed:
             if step.whole_module and entry is not None:
                 inline.remove_unused(module, {entry})

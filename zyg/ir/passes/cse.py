@@ -19,7 +19,7 @@ from ..analysis import Dominators, edges
 from ..core import Block, Const, Function, Instr, Value, const
 from ..ops import OPS
 from ..types import BOOL
-from .rewriting import constant_key, replace_uses, substitute
+from .rewriting import constant_key, replace_elsewhere, substitute
 
 _MERGED = frozenset(
     name for name, op in OPS.items()
@@ -54,12 +54,14 @@ class _Walk:
         function = self.function
         if len(function.blocks) == 1:
             self.block(function.entry, [], [])
+            seen = function.blocks
         else:
-            self.tree()
-        replace_uses(function, self.replaced)
+            seen = self.tree()
+        replace_elsewhere(function, self.replaced, seen)
         return self.changed
 
-    def tree(self) -> None:
+    def tree(self) -> list[Block]:
+        """Gives the blocks that were walked through."""
         dominators = Dominators(self.function)
         children = dominators.children()
         count: dict[Block, int] = {}
@@ -85,6 +87,7 @@ class _Walk:
             self.block(block, keys, conditions)
             stack.append((None, undo))
             stack += [(child, ([], [])) for child in reversed(children[block])]
+        return dominators.order
 
     def learn_from_branch(self, parent: Block, block: Block, conditions: list[Value]) -> None:
         """The only edge into `block` tells what the branch saw."""

@@ -50,7 +50,8 @@ def expand(module: Module, function: Function, tiny: int = 0, vectors: bool = Fa
     vectors are allowed, which have no derivatives. `apart`: the loops are functions of their own.
     """
     work = [b for b in function.blocks if any(i.op == "apply" for i in b.instrs)]
-    changed = bool(work)
+    if not work:
+        return False
     views = Views(function)
     while work:
         block = work.pop()
@@ -58,7 +59,7 @@ def expand(module: Module, function: Function, tiny: int = 0, vectors: bool = Fa
             if instr.op == "apply":
                 work.append(Expansion(module, function, views, block, n, tiny, vectors, apart).run())
                 break
-    return changed
+    return True
 
 
 class Expansion:

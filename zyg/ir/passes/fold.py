@@ -18,7 +18,7 @@ from ..core import VIEWS, Const, Function, Instr, Value, const
 from ..interpret import machine_value
 from ..ops import OPS
 from ..types import BOOL, F32, F64, I32, I64, OBJECT, U8, Array, Scalar, Type
-from .rewriting import replace_uses, same, substitute
+from .rewriting import replace_elsewhere, same, substitute
 
 # What a rule gives: a value to use instead, a new (op, operands) for the instruction, or None.
 Folded = Value | tuple[str, list[Value]] | None
@@ -39,7 +39,8 @@ class _Folder:
 
     def run(self) -> bool:
         replaced, made = self.replaced, self.made
-        for block in reverse_postorder(self.function):
+        order = reverse_postorder(self.function)
+        for block in order:
             kept = []
             for instr in block.instrs:
                 if replaced:
@@ -57,13 +58,8 @@ class _Folder:
             if len(kept) < len(block.instrs):
                 block.instrs[:] = kept
                 self.changed = True
-        if replaced:
-            self.replace_backward()
+        replace_elsewhere(self.function, replaced, order)
         return self.changed
-
-    def replace_backward(self) -> None:
-        """Uses that the walk met before it knew: along back edges and on handler edges."""
-        replace_uses(self.function, self.replaced)
 
     def simplify(self, instr: Instr) -> Value | None:
         """A value to use instead of the instruction, which may be rewritten in place."""

@@ -31,7 +31,7 @@ def run(function: Function) -> bool:
     if "ownership" in function.attrs:
         return False
     function.attrs["ownership"] = True
-    if not _has_arrays(function) or any(b.handler is not None for b in function.blocks):
+    if not _has_arrays(function) and not _passes_on(function) or any(b.handler is not None for b in function.blocks):
         return False
     owners = find_owners(function)
     owned = set(owners.values())
@@ -41,8 +41,9 @@ def run(function: Function) -> bool:
 
 
 def _has_arrays(function: Function) -> bool:
+    """Whether there are any but the function's own parameters."""
     for block in function.blocks:
-        for value in block.params:
+        for value in block.params if block is not function.blocks[0] else ():
             if isinstance(value.type, Array):
                 return True
         for instr in block.instrs:

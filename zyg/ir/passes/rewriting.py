@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from ..core import Block, Const, Function, Instr, Position, Target, Value, uses
@@ -39,6 +40,20 @@ def replace_uses(function: Function, replaced: dict[Value, Value]) -> None:
             block.handler.args[:] = [resolve(replaced, v) for v in block.handler.args]
         for instr in block.instrs:
             if instr.targets or not apart(instr.operands):
+                substitute(instr, replaced)
+
+
+def replace_elsewhere(function: Function, replaced: dict[Value, Value], seen: Collection[Block]) -> None:
+    """Replace what a walk that met each definition before its uses has not replaced: what handlers are given, and all in blocks
+    that it did not see."""
+    if not replaced:
+        return
+    known = set(seen) if len(seen) < len(function.blocks) else None
+    for block in function.blocks:
+        if block.handler is not None:
+            block.handler.args[:] = [resolve(replaced, v) for v in block.handler.args]
+        if known is not None and block not in known:
+            for instr in block.instrs:
                 substitute(instr, replaced)
 
 

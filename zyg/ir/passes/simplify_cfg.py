@@ -52,7 +52,7 @@ def fold_terminators(function: Function) -> bool:
             if target is not None:
                 block.instrs[-1] = Instr("jump", targets=[target], position=last.position)
                 changed = True
-            elif last.op == "branch":
+            elif last.op == "branch" and any(last.operands[0] in t.args for t in last.targets):
                 changed |= _condition_on_edges(last)
         for instr in block.instrs:
             if instr.op == "guard" and isinstance(instr.operands[0], Const):
