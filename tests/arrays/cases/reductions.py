@@ -92,6 +92,26 @@ for _fractions, _smooth in (((0.137, 0.371, 0.623, 0.871), True), ((0.0, 0.2, 0.
 case(np.quantile, lambda a: np.quantile(a, 0.3), a=A("n|n m", "df", "finite", 1))
 case(np.quantile, lambda a: np.quantile(a, 0.7, axis=0), a=A("n|n m", "d", "finite", 1))
 case(
+    [np.quantile, np.percentile],
+    lambda a, w: (
+        np.quantile(a, [0, 0.3, 1], axis=0, weights=abs(w) + 0.1, method="inverted_cdf"),
+        np.percentile(a, [40, 80], axis=0, weights=abs(w[:, 0]) + 0.1, method="inverted_cdf"),
+    ),
+    a=A("n m", "dl", "finite", 1),
+    w=A("n m", "d", "finite", 1),
+    second=False,
+)
+case(
+    [np.nanquantile, np.nanpercentile],
+    lambda a, w: (
+        np.nanquantile(a, [0.2, 0.9], axis=1, weights=abs(w) + 0.1, method="inverted_cdf"),
+        np.nanpercentile(a, [60], weights=abs(w) + 0.1, method="inverted_cdf"),
+    ),
+    a=A("n m", "d", "any", 1),
+    w=A("n m", "d", "finite", 1),
+    second=False,
+)
+case(
     np.quantile,
     lambda a: np.quantile(a, [0.25, 0.6], axis=0),
     a=A("n|n m", "df", "finite", 1),

@@ -9,7 +9,7 @@ import numpy as np
 
 from zyg.frontend.functions import unchecked
 
-from ..intrinsics import cut
+from ..intrinsics import cut, unsupported
 from ..registry import implements
 from .common import axis_index, constant, inexact_dtype, is_differentiated, is_sequence, lines
 from .extrema import first_equal
@@ -232,40 +232,128 @@ def reshaped(a: Any, shape: Any) -> Any:
     return a.ravel()[0] if len(shape) == 0 else a.reshape(shape)
 
 
-ORDER = {"weights": "sort by hand", "interpolation": "use method='linear'"}
+def weighted_quantile_of(
+    a: Any,
+    q: Any,
+    axis: Any,
+    method: Any,
+    keepdims: bool,
+    out: Any,
+    weights: Any,
+    message: str,
+    without_nan: bool = False,
+) -> Any:
+    """The first element in order with which the weights so far reach the fraction of all weights."""
+    if method != "inverted_cdf":
+        raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
+    source, fractions = np.asarray(a), np.asarray(q)
+    if source.dtype.kind == "c":
+        raise TypeError("a must be an array of real numbers")
+    if source.dtype == np.float32:
+        unsupported("quantiles of float32 with weights, in native code", "convert first: a.astype(float)")
+    flat = fractions.ravel()
+    for k in range(len(flat)):
+        if not (0.0 <= flat[k] <= 1.0):
+            raise ValueError(message)
+    rows, outer, kept = reduced_lines(source, axis)
+    shares = reduced_lines(weight_of_each(source, np.asarray(weights), axis), axis)[0]
+    if np.any(shares < 0):
+        raise ValueError("Weights must be non-negative.")
+    found = at_weights(rows, orders(cut(rows), False), cut(shares).astype(np.float64), flat, without_nan)
+    shape = kept if constant(keepdims, "the flag keepdims") else outer
+    return store(reshaped(found, (*fractions.shape, *shape)), out)
+
+
+def weight_of_each(a: Any, weights: Any, axis: Any) -> Any:
+    """A weight for each element; there may be one for each place along an axis."""
+    if weights.ndim == a.ndim:
+        if weights.shape != a.shape:
+            raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+        return weights
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    if is_sequence(axis):
+        unsupported("quantiles along several axes with weights of these alone", "broadcast the weights to a.shape")
+    k = axis_index(axis, a.ndim)
+    if weights.ndim != 1 or weights.shape[0] != a.shape[k]:
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    return np.broadcast_to(weights.reshape((weights.shape[0],) + (1,) * (a.ndim - k - 1)), a.shape)
+
+
+@unchecked
+def at_weights(rows: Any, order: Any, shares: Any, q: Any, without_nan: bool) -> Any:
+    """Of rows whose order is known, the elements at the fractions q of their weights."""
+    result = np.empty((len(q), rows.shape[0]), rows.dtype)
+    for i in range(rows.shape[0]):
+        n = rows.shape[1]
+        if without_nan:
+            n = numbers(rows, order, i)
+            if n == 0:
+                n = rows.shape[1]
+        total = 0.0
+        for j in range(n):
+            total += shares[i, order[i, j]]
+        if not (0.0 < total < math.inf):
+            raise ValueError("Weights included NaN, inf or were all zero.")
+        last = ranked(rows, order, i, n - 1)
+        for k in range(len(q)):
+            j, reached = 0, shares[i, order[i, 0]]
+            # What weighs nothing is not the first element that reaches 0.
+            while j < n - 1 and (reached == 0.0 or reached / total < q[k]):
+                j += 1
+                reached += shares[i, order[i, j]]
+            result[k, i] = last if last != last else ranked(rows, order, i, j)
+    return result
+
+
+ORDER = {"interpolation": "use method='linear'"}
 
 
 @implements(np.quantile, instead=ORDER)
 def quantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: Any = "linear",
-    keepdims: bool = False,
+    keepdims: bool = False, *, weights: Any = None,
 ) -> Any:  # fmt: skip
+    if weights is not None:
+        return weighted_quantile_of(a, q, axis, method, keepdims, out, weights, "Quantiles must be in the range [0, 1]")
     return quantile_of(a, q, axis, method, keepdims, out, "Quantiles must be in the range [0, 1]")
 
 
 @implements(np.percentile, instead=ORDER)
 def percentile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: Any = "linear",
-    keepdims: bool = False,
+    keepdims: bool = False, *, weights: Any = None,
 ) -> Any:  # fmt: skip
     fractions = np.asarray(q) / 100 if is_sequence(q) else q / 100
+    if weights is not None:
+        return weighted_quantile_of(
+            a, fractions, axis, method, keepdims, out, weights, "Percentiles must be in the range [0, 100]"
+        )
     return quantile_of(a, fractions, axis, method, keepdims, out, "Percentiles must be in the range [0, 100]")
 
 
 @implements(np.nanquantile, instead=ORDER)
 def nanquantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: Any = "linear",
-    keepdims: bool = False,
+    keepdims: bool = False, *, weights: Any = None,
 ) -> Any:  # fmt: skip
+    if weights is not None:
+        return weighted_quantile_of(
+            a, q, axis, method, keepdims, out, weights, "Quantiles must be in the range [0, 1]", True
+        )
     return quantile_of(a, q, axis, method, keepdims, out, "Quantiles must be in the range [0, 1]", True)
 
 
 @implements(np.nanpercentile, instead=ORDER)
 def nanpercentile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: Any = "linear",
-    keepdims: bool = False,
+    keepdims: bool = False, *, weights: Any = None,
 ) -> Any:  # fmt: skip
     fractions = np.asarray(q) / 100 if is_sequence(q) else q / 100
+    if weights is not None:
+        return weighted_quantile_of(
+            a, fractions, axis, method, keepdims, out, weights, "Percentiles must be in the range [0, 100]", True
+        )
     return quantile_of(a, fractions, axis, method, keepdims, out, "Percentiles must be in the range [0, 100]", True)
 
 
