@@ -494,9 +494,18 @@ def arena_bytes() -> int:
     return ctypes.c_int64.from_address(engine().part("arena")["zyg_arena_bytes"]).value
 
 
-# What is left out where code is emitted in haste: the strength reduction of loops, and that instructions are put in order once
-# more when registers are chosen, which takes a tenth and changes nothing on processors that do it themselves.
-_LEFT_OUT = ("-disable-lsr", "-disable-post-ra")
+# What is left out where code is emitted in haste: the strength reduction of loops; that instructions are put in order once
+# more when registers are chosen, which takes a tenth and changes nothing on processors that do it themselves; and what finds
+# nothing in loops over whole arrays and their calls, and leaves every byte as it was, a twentieth together.
+_LEFT_OUT = (
+    "-disable-lsr",
+    "-disable-post-ra",
+    "-disable-constant-hoisting",
+    "-disable-early-ifcvt",
+    "-disable-early-taildup",
+    "-disable-mergeicmps",
+    "-disable-partial-libcall-inlining",
+)
 
 
 @contextlib.contextmanager

@@ -45,6 +45,7 @@ class Lowered:
     signatures: dict[str, FunctionABI] = field(default_factory=dict)
     calls_python: bool = False
     statuses: dict[ErrorSite, int] = field(default_factory=dict)
+    pairs: dict[tuple[ErrorSite, ErrorSite], int] = field(default_factory=dict)
     indices: dict[int, int] = field(default_factory=dict)  # by the identity of an object
     settled: set[str] = field(default_factory=set)
     inlined: set[str] = field(default_factory=set)
@@ -58,6 +59,13 @@ class Lowered:
             self.statuses[site] = len(self.errors)
             self.errors.append(site)
         return self.statuses[site]
+
+    def two_statuses(self, first: ErrorSite, second: ErrorSite) -> int:
+        """The first of two numbers in a row that stand for these."""
+        if (first, second) not in self.pairs:
+            self.pairs[first, second] = len(self.errors)
+            self.errors += [first, second]
+        return self.pairs[first, second]
 
     def object_index(self, value: object) -> int:
         """The place of a Python object in the table."""

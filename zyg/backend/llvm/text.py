@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from ...ir.core import Function, Position
@@ -112,6 +113,7 @@ def symbol(name: str) -> str:
     return f'@"{escaped}"'
 
 
+@lru_cache(4096)
 def identifier(name: str) -> str:
     """`name` made of characters that a local LLVM name may have."""
     return _STRANGE.sub("_", name)

@@ -155,13 +155,10 @@ def alloc(e: FunctionLowering, instr: Instr) -> None:
             e.check_none(overflows, e.site(*TOO_BIG))
         callee = e.module.external("zyg_array_new", "ptr", "ptr, i64, i1", ARENA)
         header = e.call("ptr", callee, "ptr %ctx", f"i64 {size}", f"i1 {zeroed}", hint="header")
-    status = e.site(*NO_MEMORY)
     if 1 < len(shape) < 4:
-        none = e.let(f"icmp eq ptr {header}, null")
-        status = e.let(f"select i1 {none}, i32 {status}, i32 {e.site(*TOO_BIG)}", "status")
-        e.check(e.let(f"icmp ugt ptr {header}, inttoptr (i64 1 to ptr)"), status)
+        e.check_made(header, NO_MEMORY, TOO_BIG)
     else:
-        e.check(e.let(f"icmp ne ptr {header}, null"), status)
+        e.check(e.let(f"icmp ne ptr {header}, null"), e.site(*NO_MEMORY))
     data = e.field("ptr", header, runtime.HEADER.data, "header", (instr.result.name or "a") + ".d")
     parts = [data, header, *shape]
     if type.layout != "C":

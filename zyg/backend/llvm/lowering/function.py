@@ -42,6 +42,7 @@ class FunctionLowering(CodeEmitter):
         self.phi_places: dict[Block, tuple[int, list[Value]]] = {}
         self.phi_names: dict[Block, list[str]] = {}
         self.failures: list[tuple[str, str]] = []  # edges into the block that returns a status: label, status
+        self.unmade: list[tuple[str, str, str]] = []  # arrays that were not made: label, status, instead
         self.instr = Instr("jump")
         self.parallel = False  # whether the block goes back in a loop of independent iterations
         self.scopes = Scopes(self.module, function)
@@ -52,8 +53,8 @@ class FunctionLowering(CodeEmitter):
         parameters = ["ptr %ctx"] if self.abi.needs_ctx else []
         if self.abi.needs_ctx:
             self.name("ctx")
-        self.name("entry")
-        self.name("fail")
+        for label in ("entry", "fail", "unmade"):
+            self.name(label)
         blocks = reverse_postorder(f)
         for block in blocks:
             self.labels[block] = self.name(block.name or "block") if block is not f.entry else "entry"
@@ -214,6 +215,14 @@ class FunctionLowering(CodeEmitter):
         self.failures.append((self.label, status))
         self.start(go_on)
 
+    def check_made(self, header: str, no_memory: tuple[Any, str], too_big: tuple[Any, str]) -> None:
+        """Go on with an array that was made; null and 1 stand for two errors."""
+        status = self.lowered.two_statuses(*(ErrorSite(*what, self.instr.position) for what in (no_memory, too_big)))
+        go_on = self.name("ok")
+        self.branch(self.let(f"icmp ugt ptr {header}, inttoptr (i64 1 to ptr)"), go_on, "unmade", likely=True)
+        self.unmade.append((self.label, str(status), header))
+        self.start(go_on)
+
     def check_status(self, status: str, go_on: str = "") -> None:
         """Return a callee's status unless it is 0."""
         holds = self.let(f"icmp eq i32 {status}, 0")
@@ -224,6 +233,14 @@ class FunctionLowering(CodeEmitter):
         self.failures.append((self.label, status))
 
     def write_failures(self) -> None:
+        if self.unmade:
+            # Which error it is is found out in one place for all of them, where nothing is in haste.
+            self.start("unmade")
+            statuses = ", ".join(f"[ {status}, %{label} ]" for label, status, _ in self.unmade)
+            headers = ", ".join(f"[ {header}, %{label} ]" for label, _, header in self.unmade)
+            first, header = self.let(f"phi i32 {statuses}", "status"), self.let(f"phi ptr {headers}", "header")
+            second = self.let(f"zext i1 {self.let(f'icmp ne ptr {header}, null')} to i32")
+            self.fail(self.let(f"add i32 {first}, {second}", "status"))
         if not self.failures:
             return
         assert self.abi.fails, self.function.name
