@@ -393,6 +393,15 @@ def total_order(x):
     return sum(s) if a <= b and not a >= b and max(a, b) is b else 0.0
 
 
+def counted_in_an_iterator(x):
+    s = [x]
+
+    def keep(v):
+        s.append(s[-1] * v)
+
+    return operator.countOf(map(keep, [x]), None) * sum(s)
+
+
 def iterators_that_c_code_goes_through(x):
     s = [x]
 
@@ -402,9 +411,7 @@ def iterators_that_c_code_goes_through(x):
 
     r = all(map(keep, [x, 2.0 * x, x * x, 3.0])) + 2.0 * any(filter(keep, (x * x, x))) + (1.0 in zip(map(keep, [x])))
     r += len(",".join(map(str, map(keep, (x, 2.0))))) + all(iter(lambda: keep(x), True))
-    r += len(list(zip(filter(keep, [2.0 * x, 0.5 * x]), filter(keep, [3.0 * x, x])))) + operator.countOf(
-        map(keep, [x]), True
-    )
+    r += len(list(zip(filter(keep, [2.0 * x, 0.5 * x]), filter(keep, [3.0 * x, x]))))
     return r * sum(k * v for k, v in enumerate(s, 1))
 
 
@@ -413,7 +420,7 @@ PROGRAMS = _made() | {
     for f in (
         cached_length, keeps_what_it_gets, metaclasses, asked_of_a_class, hooks, arguments_of_comparisons, value_of_a_comparison,
         through_what_shows_a_dict, cells, flat, hash_that_is_kept, exception_in_a_method, nested_calls, with_defaults,
-        generators, of_a_library, total_order, iterators_that_c_code_goes_through,
+        generators, of_a_library, total_order, counted_in_an_iterator, iterators_that_c_code_goes_through,
     )
 }  # fmt: skip
 

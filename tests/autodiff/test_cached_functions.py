@@ -56,6 +56,19 @@ def test_one_object_in_several_places_is_refused(f, args):
         pullback(f, args(3.0))
 
 
+def test_how_often_the_cache_hits_is_refused():
+    @functools.cache
+    def called(a):
+        return a * a
+
+    def f(x):
+        return called(x) * called(x) * called.cache_info().hits
+
+    with pytest.raises(zyg.Unsupported, match="cache_info"):
+        pullback(f, (3.0,))
+    assert pullback(lambda x: x * square.cache_info().currsize, (3.0,))[0] == 3.0 * square.cache_info().currsize
+
+
 def test_others_are_not():
     a, b = 3.0, float("4")
     assert pullback(lambda xs: square(xs[0]) + 10 * square(xs[1]), ([a, b],))[1](1.0) == ([6.0, 80.0],)

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.autodiff.reentry_examples import iterators_that_c_code_goes_through
 from tests.oracles import differences
 from tests.turns import each_in_turn
 from zyg.autodiff.objects import reach, reentry
@@ -283,11 +284,31 @@ def second_of_loops(x):
     return r
 
 
+def length_of_a_local_class(x):
+    y = x
+    for _ in range(2):
+
+        class Stack:
+            def __init__(self):
+                self.items = [x]
+
+            def __len__(self):
+                return len(self.items) + 1
+
+        y = len(Stack()) * y * y
+    return y
+
+
 @each_in_turn
-def test_second_derivatives():
-    outer = lambda x: pullback(second_of_loops, (x,))[1](1.0)[0]
+@pytest.mark.parametrize(
+    "f",
+    [second_of_loops, iterators_that_c_code_goes_through, length_of_a_local_class],
+    ids=["loops", "iterators", "length"],
+)
+def test_second_derivatives(f):
+    outer = lambda x: pullback(f, (x,))[1](1.0)[0]
     value, back = pullback(outer, (0.9,))
-    assert value == pytest.approx(differences.derivative(second_of_loops, 0.9), rel=1e-6)
+    assert value == pytest.approx(differences.derivative(f, 0.9), rel=1e-6)
     assert back(1.0)[0] == pytest.approx(differences.derivative(outer, 0.9), rel=1e-5)
 
 

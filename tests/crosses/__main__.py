@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from . import arguments, bindings, classes, complexes, containers, effects, keywords, numbers, views
+from . import arguments, bindings, classes, complexes, containers, effects, everyday, keywords, numbers, views
 from .check import check
 
 CROSSES: dict[str, Any] = {
-    "arguments": arguments, "bindings": bindings, "classes": classes, "complexes": complexes, "containers": containers, "effects": effects,
+    "arguments": arguments, "bindings": bindings, "classes": classes, "complexes": complexes, "containers": containers, "effects": effects, "everyday": everyday,
     "keywords": keywords, "numbers": numbers, "views": views,
 }  # fmt: skip
 
@@ -42,11 +42,11 @@ def main() -> None:
     parser.add_argument("--refused", action="store_true", help="show what is refused, too")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    signal.signal(signal.SIGALRM, _too_long)
+    signal.signal(signal.SIGPROF, _too_long)
     cross, counts, kinds = CROSSES[args.cross], Counter[str](), Counter[str]()
     chosen = itertools.islice(cross.programs(args.seed), 0, None, args.every)
     for number, body in enumerate(itertools.islice(chosen, args.count)):
-        signal.alarm(60)
+        signal.setitimer(signal.ITIMER_PROF, 60.0)  # of processor time
         wrong = []
         try:
             for mode, outcome in _outcomes(cross, body, args.second, not args.python):
@@ -56,7 +56,7 @@ def main() -> None:
                     wrong.append(f"    {mode}: {outcome}")
         except TimeoutError as error:
             wrong.append(f"    {error}")
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
         if wrong:
             kinds["wrong"] += 1
             print(f"# {number}\n{body}", *wrong, "", sep="\n", flush=True)

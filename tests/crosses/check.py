@@ -33,7 +33,7 @@ def made(body: str, known: dict[str, Any], argument: str = "x") -> Callable[[Any
     name = f"<cross {next(_numbers)}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     namespace = dict(known)
-    exec(compile(source, name, "exec"), namespace)
+    exec(compile(source, name, "exec", dont_inherit=True), namespace)
     return namespace["f"]
 
 

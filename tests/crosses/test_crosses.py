@@ -8,7 +8,7 @@ import pytest
 
 from tests.turns import TURN, each_in_turn
 
-from . import arguments, bindings, classes, complexes, containers, effects, keywords, numbers, views
+from . import arguments, bindings, classes, complexes, containers, effects, everyday, keywords, numbers, views
 from .check import check
 
 pytestmark = each_in_turn
@@ -49,6 +49,11 @@ FOUND = {
         "c = C(x)\nr = x ** 3 if c else x\nreturn r + (c < C(x * x)) * x + bool(c) * c.v ** 2",
     ),
     "an array without dimensions": (numbers, "return np.array(x * x)"),
+    "an exception thrown into a generator": (
+        effects,
+        "def g(z):\n    try:\n        t = yield z * x\n    except ValueError as e:\n        t = e.args[0] * x\n    yield t * z\n"
+        "h = g(x)\nr = next(h) * h.throw(ValueError(x * x))\nh.close()\nreturn r",
+    ),
     **{
         f"{form} of a complex number": (complexes, f"a = complex(x, x * x)\nr = {form}\n{complexes.VALUE}")
         for form in ("np.angle(a)", "np.sinc(a)", "np.linalg.norm(a)", "np.polyval([1, 2j], a)", "np.kron(a, [1, 1j])")
@@ -56,6 +61,7 @@ FOUND = {
 }
 
 SECOND = (
+    "an exception thrown into a generator",
     "OrderedDict",
     "parts of complex numbers by methods",
     "numbers that arrays make of objects",
@@ -87,6 +93,7 @@ SLICES = {
     complexes: 499,
     containers: 200,
     effects: 400,
+    everyday: 1000,
     keywords: 499,
     numbers: 499,
     views: 400,

@@ -27,6 +27,7 @@ DOCUMENTED = re.compile(
     "|the derivative of a call that was left by an exception, which was caught"
     "|with a number that is one object in several places of the arguments"
     "|a derivative by an int through `.*`, which has a cache"
+    "|an exception that is thrown into a generator which gives the items of another one"
 )
 
 

@@ -251,9 +251,17 @@ def record_send(generator: Generator, value: Any) -> tuple[Any, Any]:
     return item, (run_send, generator, generator.items)
 
 
+def gives_items_of_another(generator: Generator) -> bool:
+    """Whether a suspended generator is within `yield from`."""
+    forward = generator.forward
+    while type(forward) is Generator:  # in a second derivative
+        forward = forward.forward
+    frame = forward.gi_frame
+    return frame is not None and any(type(x) is Generator and type(x.forward) is Away for x in frame.f_locals.values())
+
+
 def record_throw(generator: Generator, *exception: Any) -> tuple[Any, Any]:
-    frame = generator.forward.gi_frame
-    if frame is not None and any(type(x) is Generator and type(x.forward) is Away for x in frame.f_locals.values()):
+    if gives_items_of_another(generator):
         raise Unsupported(
             "an exception that is thrown into a generator which gives the items of another one (`yield from`)",
             foreign.position_of(foreign.caller()),

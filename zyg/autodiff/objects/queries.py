@@ -18,7 +18,7 @@ from ..identity import note
 from . import calls, foreign, later
 from .arithmetic import find, is_python
 from .reach import PLAIN, SIZED, check_key, entered
-from .reentry import followed, index_of, matters, run_at_index
+from .reentry import followed, index_of, matters, run_at_index, steps_on
 
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 
@@ -267,7 +267,7 @@ def _of_second_order(record: Callable[..., tuple[Any, Any]], op: str) -> None:
     @calls.known(record)
     def of_second_order(*operands: Any) -> tuple[Any, Any]:
         by_hash = op == "contains" and type(operands[1]) in _HASHED  # which never has a pullback
-        if not by_hash and entered(operands):
+        if not by_hash and (entered(operands) or steps_on(operands)):
             return calls.differentiated(record)(*operands)
         y, back = record(*operands)
         if back is None or by_hash or type(y) is bool or type(y) is int:

@@ -186,13 +186,12 @@ class Run:
         """C code takes an item of an iterator of differentiated code, which runs what makes it."""
         self.pause()
         try:
-            pair = next(iterator.pairs, None)
-            value, back = pair or sources.record_finish(iterator.pairs)
+            value, back = _step(iterator)
         finally:
             self.resume()
         if back is not None:
-            self.log.append((value, (), back))
-        if pair is None:
+            self.log.append((None if value is _END else value, (), back))
+        if value is _END:
             raise StopIteration
         return value
 
@@ -213,6 +212,20 @@ class Run:
             yield pair[0]
 
 
+_END = object()
+
+
+def _step(iterator: iteration.Iterator) -> Any:
+    """(the next item, its back), or the mark of the end with what undoes that it was looked for."""
+    pair = next(iterator.pairs, None)
+    return pair or (_END, sources.record_finish(iterator.pairs)[1])
+
+
+def steps_on(operands: tuple[Any, ...]) -> bool:
+    """Whether there are iterators of differentiated code, which run what makes their items."""
+    return any(isinstance(x, iteration.Iterator) for x in operands)
+
+
 def followed(
     f: Callable[..., Any],
     args: tuple[Any, ...],
@@ -230,7 +243,7 @@ def followed(
     kwargs = kwargs or {}
     operands = (*args, *kwargs.values())
     functions = entered((*operands, *others), deep, inside)
-    if not functions and not any(isinstance(x, iteration.Iterator) for x in operands):
+    if not functions and not steps_on(operands):
         return f(*args, **kwargs), None
     log: list[tuple[Any, tuple[Any, ...], Any]] = []
     value = run_with_traps(f, args, kwargs, functions, log, watched)
@@ -377,12 +390,28 @@ class SecondRun(Run):
             self.resume()
         if isinstance(value, iteration.Iterator):
             raise refused_again(self.name)
+        self._keep(value, inner, args, kwargs, back)
+        return value
+
+    def next_of(self, iterator: iteration.Iterator) -> Any:
+        self.pause()
+        try:
+            (value, inner), back = calls.call(_step, (iterator,))
+        except Exception as error:
+            raise refused_again(self.name) from error
+        finally:
+            self.resume()
+        self._keep(None if value is _END else value, inner, (), {}, back)
+        if value is _END:
+            raise StopIteration
+        return value
+
+    def _keep(self, value: Any, inner: Any, args: tuple[Any, ...], kwargs: dict[str, Any], back: Any) -> None:
         at = -1
         if inner is not None:
             at = len(self.log)
             self.log.append((value, (*args, *kwargs.values()), inner))
         self.calls.append((at, value, args, kwargs, back))
-        return value
 
 
 def refused_again(name: str) -> Unsupported:
@@ -413,24 +442,30 @@ def _run_again(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     taken = shadows.take_list(log) or []
     flowing: list[Any] = [None] * len(operands)
     given_by = next((k for k in range(len(made) - 1, -1, -1) if made[k][1] is value), None)
+    refused: Refused | None = None
+    if given_by is None and (
+        matters(d) and type(value) not in INERT if d is not None else foreign.has_shadow(value, shadows)
+    ):
+        refused = _refusal(f"a second derivative through what `{name}` makes of Python code that it calls", place)
     for k in range(len(made) - 1, -1, -1):
-        at, _, by_position, by_name, inner = made[k]
+        at, item, by_position, by_name, inner = made[k]
         entry = taken[at] if 0 <= at < len(taken) else None
         of_value, of_arguments, of_back = (None, None, None) if entry is None else entry
         if k == given_by:
             of_value = accumulate(of_value, d)
+        elif refused is not None and is_number(item):
+            of_value = refused
         given = calls.run(inner, (of_value, of_back), shadows)
         arguments = (*by_position, *by_name.values())
-        parts = list(given[2] if given is not None and given[2] is not None else [None] * len(by_position))
+        parts = [None] * len(by_position)
+        if by_position and given is not None and given[2] is not None:
+            parts = list(given[2])
         parts += [shadows.take_key(by_name, key) for key in by_name]
         for x, part, more in zip(arguments, parts, of_arguments or [None] * len(arguments)):
             part = accumulate(part, more)
             if part is not None:
                 _give(x, part, operands, (), flowing, shadows, place, name)
-    if given_by is None and (
-        matters(d) and type(value) not in INERT if d is not None else foreign.has_shadow(value, shadows)
-    ):
-        refused = _refusal(f"a second derivative through what `{name}` makes of Python code that it calls", place)
+    if refused is not None:
         for k, v in enumerate(operands):
             flowing[k] = accumulate(flowing[k], structure.refuse(structure.form(v), refused, shadows))
     for key, c in zip(kwargs, flowing[len(args) :]):

@@ -529,6 +529,18 @@ def _cache_clear(f: Any) -> tuple[Any, Any]:
     return f.cache_clear(), None
 
 
+@method(_Cached, "cache_info", exact=True)
+def _cache_info(f: Any) -> tuple[Any, Any]:
+    """What differentiated code calls has a table of its own, by the identity of numbers: how often it hits is another number."""
+    if any(id(f) in making.table for making in _makings.all):
+        raise Unsupported(
+            f"`cache_info` of `{f.__wrapped__.__name__}`, which differentiated code has called",
+            foreign.position_of(foreign.caller()),
+            hint="count the calls in a variable",
+        )
+    return f.cache_info(), None
+
+
 # What patterns are made of is text: they are made once, and their parser is long.
 builtins_.constant(
     *[f for name in ("_compile", "_compile_repl", "_compile_template") if (f := getattr(re, name, None))]

@@ -132,10 +132,10 @@ class _Expansion:
             function, operands = Const(objects.RECORD[of], OBJECT), operands[1:]
         elif of == "iter" and isinstance(function, Const) and function.value is loops.loop:
             function = Const(objects.loop, OBJECT)
-        if of in ("call_object", "call_plainly"):
+        if of in ("call_object", "call_plainly", "len"):
             found = Value(OBJECT)
             callee, *arguments = (
-                operands[: 0 if of == "call_plainly" else -3 if instr.attrs.get("method") else -1] or operands
+                operands[: 0 if of != "call_object" else -3 if instr.attrs.get("method") else -1] or operands
             )
             self.emit("call_object", [Const(objects.calls.forward_in_python, OBJECT), callee], [found], keywords=())
             self.call(found, arguments, instr.results)
