@@ -30,6 +30,7 @@ CORNERS = {
     "a bool as a count": (lambda a: np.tile(a, (True, 2)), FLOATS),
     "choices together": (lambda u: np.choose([0, 1], (1000, u)), BYTES),
     "choices of floats": (lambda u: np.choose([0, 1], (1.0, u)), BYTES.astype(np.float32)),
+    "a choice of nothing": (lambda a: NUMPY.choose(a, ()), np.array(1)),
     "border of nothing": (lambda a: np.pad(a, 0, "maximum"), NOTHING),
     "ramp beside nothing": (lambda a: np.pad(a, 0, "linear_ramp"), NOTHING),
     "border of no rows": (lambda a: np.pad(a, ((0, 0), (1, 1)), "maximum"), NO_ROWS),

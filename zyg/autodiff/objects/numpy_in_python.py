@@ -63,6 +63,8 @@ def reduceat(u: Any, a: Any, indices: Any, axis: int = 0) -> Any:
     rows = np.moveaxis(a, axis, 0)
     ends = [*[int(k) for k in indices[1:]], len(rows)]
     parts = [u.reduce(rows[int(i) : j], axis=0) if i < j else rows[int(i)] for i, j in zip(indices, ends)]
+    if len(parts) == 0:
+        return np.take(a, np.zeros(0, int), axis)
     return np.stack(parts, axis) if a.ndim > 1 else np.array(parts)
 
 

@@ -430,6 +430,8 @@ def put_lines(target: Any, index: Any, values: Any) -> None:
 
 @implements(np.choose)
 def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
+    if len(choices) == 0:
+        raise ValueError("0-length sequence.")
     index = choice_index(a, len(choices), mode)
     # Converted, not compared: np.where lets no Python integer be of a type that it does not fit.
     kind = result_dtype(*choices) if is_sequence(choices) else np.asarray(choices[0]).dtype
