@@ -59,6 +59,26 @@ def test_running_again_changes_little():
     assert changing <= 4
 
 
+_STEPS = {step.name: step.run for step in CLEAN + FULL if not step.whole_module}  # of fold, the one that is final
+
+
+@pytest.mark.parametrize("name", passes.NOTHING_FROM)
+def test_passes_find_nothing_in_what_is_said_to_be_nothing_for_them(name):
+    """A pass that was there is not asked again after these."""
+    found = changed = 0
+    for seed in range(40):
+        module = Generator(seed).make()
+        for function in module.functions.values():
+            for other in sorted(passes.NOTHING_FROM[name] & _STEPS.keys(), key=lambda other: other != name):
+                while other != name and _STEPS[name](function):
+                    pass
+                if _STEPS[other](function):
+                    changed += 1
+                    found += bool(_STEPS[name](function))
+    assert changed > 20
+    assert not found
+
+
 def size(module) -> int:
     return sum(1 for f in module.functions.values() for _ in f.instructions())
 

@@ -43,6 +43,10 @@ class Scalar(Type):
     """A machine scalar. `kind` is "f" (IEEE float), "i" (signed), "u" (unsigned) or "b" (boolean).
 
     There is one of each, compared by identity: no comparison in the compiler is as frequent.
+
+    >>> import copy
+    >>> Scalar("f64", "f", 64) is F64 is copy.deepcopy(F64)
+    True
     """
 
     name: str

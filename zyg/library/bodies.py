@@ -171,8 +171,9 @@ def _name_parameters(f: Abstract, args: Sequence[Abstract]) -> None:
                     item.value.name = f"{name}.{inner}"
 
 
-def copy_functions(e: Evaluator, module: Module, root: str) -> str:
-    """Copy a function with all that it calls into the module under construction; gives its name there."""
+def copy_functions(e: Evaluator, module: Module, root: str, moved: bool = False) -> str:
+    """Copy a function with all that it calls into the module under construction; gives its name there.  `moved`: they are for
+    nobody else, so themselves will do."""
     target = e.inference.module
     names: dict[str, str] = {}
     calls: list[Instr] = []
@@ -183,23 +184,30 @@ def copy_functions(e: Evaluator, module: Module, root: str) -> str:
         if name in names:
             continue
         names[name] = target.unique_name(name)
-        made = target.add(clone(module.functions[name], names[name]))
+        made = module.functions[name]
+        if moved:
+            made.name = names[name]
+        else:
+            made = clone(made, names[name])
+        target.add(made)
         calls += [i for block in made.blocks for i in block.instrs if i.op in CALLING]
         for instr in calls[known:]:
             work += callees(instr)
         known = len(calls)
     for instr in calls:
-        instr.attrs["callee"] = names[instr.attrs["callee"]]
-        rule = instr.attrs.get("rule")
+        attrs = {**instr.attrs, "callee": names[instr.attrs["callee"]]}
+        rule, pushing = attrs.get("rule"), attrs.get("tangent")
         if rule is not None:
-            instr.attrs["rule"] = replace(rule, forward=names[rule.forward], reverse=names[rule.reverse])
-        pushing = instr.attrs.get("tangent")
+            attrs["rule"] = replace(rule, forward=names[rule.forward], reverse=names[rule.reverse])
         if pushing is not None:
-            instr.attrs["tangent"] = replace(pushing, function=names[pushing.function])
+            attrs["tangent"] = replace(pushing, function=names[pushing.function])
+        instr.attrs = attrs
     return names[root]
 
 
-def call_copied(e: Evaluator, module: Module, root: str, operands: list[Value], **attrs: Any) -> list[Value]:
-    """Copy a function here and call it."""
-    name = copy_functions(e, module, root)
+def call_copied(
+    e: Evaluator, module: Module, root: str, operands: list[Value], moved: bool = False, **attrs: Any
+) -> list[Value]:
+    """Copy a function here, or move it, and call it."""
+    name = copy_functions(e, module, root, moved)
     return e.emit("call", *operands, types=tuple(e.inference.module.functions[name].results), callee=name, **attrs)

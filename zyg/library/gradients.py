@@ -226,7 +226,7 @@ def gradient_of(e: Evaluator, d: Differentiated) -> tuple[Abstract, list[Abstrac
     seeds: list[Value] = []
     if d.adjoint.seeds:
         seeds.append(const(1.0, cotangent_type(d.body.results[0].type)))
-    results = call_copied(e, d.body.module, d.adjoint.function, [*d.body.operands, *seeds])
+    results = call_copied(e, d.body.module, d.adjoint.function, [*d.body.operands, *seeds], moved=True)
     if returns_nothing(d.body):
         e.builder.append(Instr("unreachable"))
         raise Stop

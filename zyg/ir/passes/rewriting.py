@@ -82,7 +82,11 @@ def constant_key(c: Const) -> Any:
 
 def same(a: Value, b: Value) -> bool:
     """Whether two operands are the same value."""
-    return a is b or (isinstance(a, Const) and isinstance(b, Const) and constant_key(a) == constant_key(b))
+    if a is b:
+        return True
+    if type(a) is not Const or type(b) is not Const or type(a.value) is not type(b.value):
+        return False
+    return constant_key(a) == constant_key(b)
 
 
 def remove_blocks(function: Function, keep: set[Block]) -> bool:

@@ -52,7 +52,7 @@ def fold_terminators(function: Function) -> bool:
             if target is not None:
                 block.instrs[-1] = Instr("jump", targets=[target], position=last.position)
                 changed = True
-            elif last.op == "branch" and any(last.operands[0] in t.args for t in last.targets):
+            elif last.op == "branch":
                 changed |= _condition_on_edges(last)
         for instr in block.instrs:
             if instr.op == "guard" and isinstance(instr.operands[0], Const):
@@ -79,6 +79,9 @@ def _only_target(instr: Instr) -> Target | None:
 def _condition_on_edges(branch: Instr) -> bool:
     """What a branch passes of its own condition is known: true to the first target, false to the second."""
     condition = branch.operands[0]
+    then, other = branch.targets
+    if condition not in then.args and condition not in other.args:
+        return False
     changed = False
     for target, value in zip(branch.targets, (True, False), strict=True):
         if condition in target.args and condition.type is BOOL:
@@ -128,7 +131,7 @@ def remove_redundant_params(function: Function) -> bool:
                 continue
             keep = []
             for n, param in enumerate(block.params):
-                only = _only_argument(param, [resolve(replaced, t.args[n]) for t in incoming])
+                only = _only_argument(param, n, incoming, replaced)
                 if only is None:
                     keep.append(n)
                 else:
@@ -140,10 +143,14 @@ def remove_redundant_params(function: Function) -> bool:
     return bool(replaced)
 
 
-def _only_argument(param: Value, args: Iterable[Value]) -> Value | None:
+def _only_argument(param: Value, n: int, incoming: list[Target], replaced: dict[Value, Value]) -> Value | None:
+    """The one value that the n-th parameter of a block receives, if there is one."""
     only: Value | None = None
-    for arg in args:
-        if arg is param or (only is not None and same(arg, only)):
+    for target in incoming:
+        arg = target.args[n]
+        if arg in replaced:
+            arg = resolve(replaced, arg)
+        if arg is param or arg is only or (only is not None and same(arg, only)):
             continue
         if only is not None:
             return None
