@@ -30,6 +30,8 @@ CORNERS = {
     "a bool as a count": (lambda a: np.tile(a, (True, 2)), FLOATS),
     "choices together": (lambda u: np.choose([0, 1], (1000, u)), BYTES),
     "choices of floats": (lambda u: np.choose([0, 1], (1.0, u)), BYTES.astype(np.float32)),
+    "numbers joined": (lambda a: np.concatenate([a, 1.0], axis=None), np.float32(1.0)),
+    "numbers joined to bytes": (lambda a: np.concatenate([a, 1000], axis=None), BYTES),
     "a choice of nothing": (lambda a: NUMPY.choose(a, ()), np.array(1)),
     "border of nothing": (lambda a: np.pad(a, 0, "maximum"), NOTHING),
     "ramp beside nothing": (lambda a: np.pad(a, 0, "linear_ramp"), NOTHING),

@@ -77,6 +77,9 @@ def of_dtype(a: Any, dtype: Any) -> Any:
 
 
 def concatenated(arrays: Any, axis: Any, dtype: Any) -> Any:
+    if axis is None and dtype is None and is_sequence(arrays) and len(arrays) > 0:
+        kind = result_dtype(*arrays)  # in which Python's numbers are weak, here alone
+        return joined(tuple([np.asarray(a).ravel().astype(kind, copy=False) for a in arrays]), 0, None)
     arrays = numbers_joined(arrays)
     if isinstance(arrays, np.ndarray):  # the arrays along its first axis
         if arrays.ndim > 0 and len(arrays) == 0:
