@@ -16,7 +16,7 @@ from . import steps
 
 
 def test_random_steps():
-    assert steps.wrong(150, seed=1000 * TURN, length=12) == []
+    assert steps.wrong(80, seed=1000 * TURN, length=12) == []
 
 
 def gradient(function: Any, *args: Any) -> Any:
