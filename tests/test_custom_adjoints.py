@@ -416,6 +416,15 @@ def through_python(f, *args):
     return python_pullback(f, args)[1](1.0)
 
 
+def test_no_more_cotangents_than_parameters():
+    def half(x):
+        return 0.5 * x
+
+    zyg.adjoint(half)(lambda x: (0.5 * x, lambda d: (0.5 * d, d)))
+    with pytest.raises(ValueError, match="2 cotangents for 1 parameters"):
+        through_python(half, 1.0)
+
+
 def test_row_33_in_place_code_and_ctypes_through_python(rule, c_sine):
     wanted = through_python(scaled_twice, np.array([1.0, 2.0, 3.0, 4.0]), 2.0)
     rule(scale, mutates="a")(scale_rule)

@@ -252,3 +252,23 @@ def test_refusals_say_what_to_write_instead():
     assert "[... for i in range(n)]" in refusal(lambda x, n: len([Cached(x)] * n), F64, I64)
     assert "use a tuple, or a list" in refusal(lambda x: len(set()) * x, F64)
     assert "Mapping(...), a class that" in refusal(lambda x: Mapping(a=x)["a"], F64)
+
+
+class Failure(Exception):
+    def __init__(self, cost, by=2.0):
+        super().__init__(cost)
+        self.total = cost * by
+
+
+KEPT = Failure(1.0)
+
+
+@pytest.mark.parametrize("made", ["Failure(x, by=x)", "Failure(*[x], **{'by': x})", "KEPT"])
+def test_exceptions_that_only_their_own_code_makes(made):
+    space = {"Failure": Failure, "KEPT": KEPT}
+    exec(f"def f(x):\n    raise {made}", space)
+    assert "an exception that is" in refusal(space["f"], F64)
+
+
+def test_attributes_of_exceptions():
+    assert "the attribute 'total'" in refusal(lambda x: Failure(x).total, F64)

@@ -171,6 +171,8 @@ def call_object(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str
             return e.call(instance, args, keywords)
     if isinstance(obj, type):
         if issubclass(obj, BaseException):
+            if keywords:
+                raise e.refuse("an exception that is made with keyword arguments", hint="pass them by position")
             return ExceptionValue(obj, tuple(args))
         if classes.is_object_class(obj):
             return construction.construct(e, obj, args, keywords)

@@ -16,6 +16,7 @@ from zyg.transforms import transform_of
 from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fields
 
 from .bytecode import SUPER_HINT, SUPER_OF_ANOTHER, assigns_first
+from .exceptions import ExceptionValue
 from .later import arrays, complex_arrays, complexes, construction, flat, numpy_numbers
 from .merging import conflict, settled
 from .scalars import as_index
@@ -104,8 +105,8 @@ def get_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
         raise conflict(e, v)
     if isinstance(v, ChoiceValue) and is_reference(v):
         return e.each(v, lambda one: get_attribute(e, one, name))
-    if isinstance(v, (PullbackValue, ChoiceValue)) or class_of(e, v) is None:
-        raise e.refuse(f"the attribute '{name}' of a {describe(v, e.heap)}")
+    if isinstance(v, (PullbackValue, ChoiceValue, ExceptionValue)) or class_of(e, v) is None:
+        raise e.refuse(f"the attribute '{name}' of {a_thing(v, e.heap)}")
     cls = class_of(e, v)
     own = find_in_class(cls, "__getattr__")
     if own is not None and is_object_class(cls) and find_in_class(cls, name) is None:

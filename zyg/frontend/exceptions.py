@@ -262,6 +262,8 @@ def raise_value(e: Evaluator, v: Abstract) -> None:
     if isinstance(v, Known) and isinstance(v.object, type) and issubclass(v.object, BaseException):
         v = ExceptionValue(v.object, ())
     if isinstance(v, Known) and isinstance(v.object, BaseException):
+        if vars(v.object):
+            raise e.refuse("an exception that is there already, and has attributes", hint="make a new one to raise")
         v = ExceptionValue(type(v.object), tuple(map(Known, v.object.args)))
     if not isinstance(v, ExceptionValue):
         e.type_error("exceptions must derive from BaseException")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
+import math
 import threading
 from collections.abc import Callable, Iterator
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -134,7 +136,19 @@ def _entries(given: Any, f: Any, count: int, least: int) -> Any:
         raise ValueError(
             f"the pullback of the rule for {foreign.name_of(f)} returned {len(given)} cotangents for {count} arguments"
         )
+    if len(given) > count and len(given) > (most := _parameters(f)):
+        raise ValueError(
+            f"the pullback of the rule for {foreign.name_of(f)} returned {len(given)} cotangents for {most} parameters"
+        )
     return given
+
+
+def _parameters(f: Any) -> float:
+    """How many cotangents a rule may give: also for parameters that a call leaves to their defaults."""
+    code = getattr(f, "__code__", None)
+    if type(code) is not CodeType or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        return math.inf
+    return code.co_argcount + code.co_kwonlyargcount
 
 
 def run_numbers(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
