@@ -115,7 +115,8 @@ def arrays_tests() -> tuple[Any, Any]:
 def functions(home: str) -> str:
     registered, cases = arrays_tests()
     prefixes, longer = HOMES[home].split(), [p for text in HOMES.values() for p in text.split()]
-    rules = {name for name, _ in registered.library_rules()}
+    with_rules = registered.library_rules()
+    rules, targets = {name for name, _ in with_rules}, [rule.target for _, rule in with_rules]
     rows = []
     for name, (target, entry) in sorted(registered.entries_with_code().items()):
         prefix = max((p for p in longer if name.startswith(p)), key=len, default="")
@@ -130,7 +131,7 @@ def functions(home: str) -> str:
         elif not any(c.derivative for c in own):
             slopes = "none"
         else:
-            slopes = "rules of its parts" if registered.uses_rules(entry) else "from its code"
+            slopes = "rules of its parts" if registered.uses_rules(entry, targets) else "from its code"
         rows.append(
             f"| `{name.replace('numpy.', 'np.', 1)}` | {listed(takes)} | {listed(leaves)} | {' '.join(types)} | {slopes} |"
         )
