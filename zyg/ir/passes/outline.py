@@ -22,13 +22,18 @@ _STACKS = frozenset({"push", "pop", "reserve", "rewind", "cursor", "drop", "stac
 _ACCESSES = frozenset({"load", "store", "accum"})
 _MOVED = {name for name, op in OPS.items() if op.effects in ("pure", "read")} | _ACCESSES | {"poll", "jump", "branch"}
 _MOVED -= {"call"}
+_SOME = 4  # calls of loops in lanes, from which on they are most of a function among many
 _LITTLE = 24  # instructions of a loop with stacks that is not worth the pipeline for all that is around it
 
 
 def run(module: Module) -> bool:
     changed = False
-    for function in list(module.functions.values()):
-        if calls_elements(module, function) > MANY:
+    calls = {function: calls_elements(module, function) for function in module.functions.values()}
+    inline = sum("elements" in i.attrs for function in module.functions.values() for _, i in function.instructions())
+    if sum(calls.values()) + inline <= MANY:
+        return False
+    for function, count in calls.items():
+        if count > _SOME:
             changed |= _outline(module, function)
     if changed:
         merge.run(module)
