@@ -85,7 +85,7 @@ ABOUT: dict[str, frozenset[str]] = {
 # What a pass that was there finds nothing new in: in what these have changed since.
 NOTHING_FROM: dict[str, frozenset[str]] = {
     "simplify_cfg": frozenset({"simplify_cfg", "squares"}),
-    "fold": frozenset({"dce", "loop_simplify", "licm", "stacks", "writes"}),
+    "fold": frozenset({"dce", "loop_simplify", "licm", "writes"}),
     "dce": frozenset({"dce", "loop_simplify", "licm"}),
 }
 
