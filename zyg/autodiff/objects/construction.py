@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import calls, foreign, iteration, reentry, subscripts, unpacking
+from . import calls, draining, foreign, iteration, reentry, subscripts, unpacking
 from .cotangents import accumulate
 from .reach import PLAIN as UNASKED
 from .reach import check_key
@@ -99,10 +99,10 @@ def run_set_added(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def record_fill(x: Any, values: Any) -> Any:
     """`x.extend(values)` of a new list, which the iterator does not see grow."""
     t = type(values)
-    if t not in iteration.DRAINED and t not in iteration.DRAINS:
+    if t not in draining.DRAINED and t not in draining.DRAINS:
         return record_list_extend(x, values)
     start = len(x)
-    items, drain = iteration.drained(values)
+    items, drain = draining.drained(values)
     subscripts.base_of(x).extend(x, items)
     return (run_filled, x, start, len(items), drain)
 
@@ -111,9 +111,9 @@ def run_filled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, x, start, count, drain = back
     taken = cut_off(shadows, x, start)
     if not taken:
-        return None, iteration.give(drain, None, shadows)
+        return None, draining.give(drain, None, shadows)
     taken.extend([None] * (count - len(taken)))
-    return None, iteration.give(drain, taken, shadows)
+    return None, draining.give(drain, taken, shadows)
 
 
 def record_list_extend(x: Any, values: Any) -> Any:
@@ -137,7 +137,7 @@ def record_list_extend(x: Any, values: Any) -> Any:
         for item, back in iterator:
             append(x, item)
             backs.append(back)
-        iteration.note_end(iterator, backs)
+        draining.note_end(iterator, backs)
     return extended
 
 

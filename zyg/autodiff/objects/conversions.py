@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls, iteration
+from . import calls, draining
 from .cotangents import is_number
 
 
@@ -35,8 +35,8 @@ def _given(made: Any, d: Any, shadows: Any) -> Any:
 
 
 def drained(iterable: Any) -> tuple[list[Any], tuple[Any, ...]]:
-    """`iteration.drained`, for what takes numbers."""
-    items, drain = iteration.drained(iterable)
+    """`draining.drained`, for what takes numbers."""
+    items, drain = draining.drained(iterable)
     if not any(map(_is_other, items)):
         return items, drain
     both = [calls.KNOWN[float](x) if _is_other(x) else (x, _ITSELF) for x in items]
@@ -54,7 +54,7 @@ def _give_made(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> An
     _, inner, backs = drain
     ds = [None] * len(backs) if ds is None else ds
     given = [d if made is _ITSELF else _given(made, d, shadows) for d, made in zip(ds, backs)]
-    return iteration.give(inner, given, shadows)
+    return draining.give(inner, given, shadows)
 
 
 def is_stored_as_number(x: Any, value: Any) -> bool:

@@ -17,8 +17,9 @@ from zyg.errors import Unsupported
 
 from . import foreign, later, sources
 from .cotangents import accumulate
+from .draining import DRAINS, LEADING
 from .holders import has_attribute
-from .iteration import DRAINS, LEADING, SOURCES, Iterator, iterator_pairs
+from .iteration import SOURCES, Iterator, iterator_pairs
 
 
 class Items:
@@ -548,7 +549,7 @@ def drained(generator: Generator) -> tuple[list[Any], tuple[Any, ...]]:
 
 
 def leading(generator: Generator, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
-    """What it gives as far as that is of these types; see `iteration.leading`."""
+    """What it gives as far as that is of these types; see `draining.leading`."""
     before, given = generator.items, generator.given
     items: list[Any] = []
     rest = None

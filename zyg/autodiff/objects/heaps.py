@@ -14,7 +14,7 @@ from typing import Any
 
 from zyg.errors import Unsupported
 
-from . import calls, iteration, keys, methods_, places
+from . import calls, draining, iteration, keys, methods_, places
 from .calls import known
 from .ordering import all_ordered, less
 
@@ -111,7 +111,7 @@ def _few(function: Any, reverse: bool) -> None:
     def handler(n: Any, iterable: Any, key: Any = None) -> tuple[Any, Any]:
         if type(n) is not int:
             return calls.call(meaning, (n, iterable, key))
-        items, drain = iteration.drained(iterable)
+        items, drain = draining.drained(iterable)
         found, asked = keys.keys_of(items, key)
         order, asked = keys.chosen(lambda numbers, key: function(n, numbers, key), found, asked)
         y = [items[k] for k in order]
@@ -125,7 +125,7 @@ def _run_few(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     for k, c in zip(order, taken or ()):
         parts[k] = c
     ds = keys.added(None if taken is None else parts, keys.undo(asked, shadows))
-    return None, None, iteration.give(drain, ds, shadows)
+    return None, None, draining.give(drain, ds, shadows)
 
 
 _few(heapq.nsmallest, False)

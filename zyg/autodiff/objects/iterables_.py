@@ -18,6 +18,7 @@ from . import (
     calls,
     construction,
     conversions,
+    draining,
     foreign,
     generators,
     iteration,
@@ -64,7 +65,7 @@ def run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _tuple(iterable: Any = (), /) -> tuple[Any, Any]:
     if type(iterable) is tuple:
         return iterable, (run_same,)
-    items, drain = iteration.drained(iterable, asked=True)
+    items, drain = draining.drained(iterable, asked=True)
     return tuple(items), (run_tuple, drain)
 
 
@@ -73,7 +74,7 @@ def run_same(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def run_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    return None, iteration.give(back[1], None if d is None else list(d), shadows)
+    return None, draining.give(back[1], None if d is None else list(d), shadows)
 
 
 @known(set)
@@ -166,7 +167,7 @@ def _ordered_dict(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
 
 @known(deque)
 def _deque(iterable: Any = (), maxlen: Any = None) -> tuple[Any, Any]:
-    items, drain = iteration.drained(iterable)
+    items, drain = draining.drained(iterable)
     y = deque(items, maxlen)
     return y, (run_filled, y, len(y), len(items) - len(y), drain, 1)
 
@@ -178,7 +179,7 @@ def run_filled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     taken = shadows.take_list(y)
     if taken is not None:
         taken = [*[None] * left_out, *taken, *[None] * (count - len(taken))]
-    whole = iteration.give(drain, taken, shadows)
+    whole = draining.give(drain, taken, shadows)
     return None if whole is None else (*[None] * at, whole)
 
 
@@ -200,8 +201,8 @@ def _sorted(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> tupl
             order, asked = order_of(iterable, key, reverse)
         ordered = [iterable[k] for k in order]
         return ordered, (run_sorted_list, ordered, iterable, order, asked)
-    items, drain = iteration.drained(iterable, asked=True)
-    with reentry.undone((iteration.run_left, drain)):
+    items, drain = draining.drained(iterable, asked=True)
+    with reentry.undone((draining.run_left, drain)):
         order, asked = order_of(items, key, reverse)
     y = [items[k] for k in order]
     return y, (run_sorted, y, order, asked, drain)
@@ -498,8 +499,8 @@ def _give_mapped(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> 
 
 
 iteration.SOURCES[Mapped] = iteration.iterator_pairs
-iteration.DRAINS[Mapped] = drain_mapped
-iteration.LEADING[Mapped] = _leading_mapped
+draining.DRAINS[Mapped] = drain_mapped
+draining.LEADING[Mapped] = _leading_mapped
 
 
 @known(map)

@@ -7,7 +7,7 @@ import operator
 import sys
 from typing import Any
 
-from . import calls, iteration, keys, listwise, places
+from . import calls, draining, iteration, keys, listwise, places
 from .arithmetic import BINARY_RECORD
 from .builtins_ import MISSING
 from .calls import known
@@ -199,28 +199,28 @@ def _spread_at_once(it: _Spread) -> tuple[list[Any], tuple[Any, ...]] | None:
     except ArithmeticError:  # it is raised again where it belongs
         return None
     it.source = None
-    _, drain = iteration.drained(source)
+    _, drain = draining.drained(source)
     return ys, (_give_spread, rule, ys[:], columns, drain)
 
 
 def _give_spread(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
     _, rule, ys, columns, inner = drain
     if ds is not None:
-        iteration.give(inner, list(zip(*listwise.cotangents(rule, ds, ys, *columns))), shadows)
+        draining.give(inner, list(zip(*listwise.cotangents(rule, ds, ys, *columns))), shadows)
 
 
 def _drain_spread(it: _Spread) -> tuple[list[Any], tuple[Any, ...]]:
-    return _spread_at_once(it) or iteration.drained_pairs(it)
+    return _spread_at_once(it) or draining.drained_pairs(it)
 
 
 def _leading_spread(it: _Spread, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
     made = _spread_at_once(it) if types else None
-    return iteration.leading_pairs(it, types) if made is None else (*made, None)
+    return draining.leading_pairs(it, types) if made is None else (*made, None)
 
 
 iteration.SOURCES[_Spread] = iteration.iterator_pairs
-iteration.DRAINS[_Spread] = _drain_spread
-iteration.LEADING[_Spread] = _leading_spread
+draining.DRAINS[_Spread] = _drain_spread
+draining.LEADING[_Spread] = _leading_spread
 
 
 @known(itertools.accumulate)
@@ -255,7 +255,7 @@ class _Totals(Iterator):
 
 def _drain_totals(it: _Totals) -> tuple[list[Any], tuple[Any, ...]]:
     """All that is still to come."""
-    return _totals_at_once(it) or _totals_in_turn(it) or iteration.drained_pairs(it)
+    return _totals_at_once(it) or _totals_in_turn(it) or draining.drained_pairs(it)
 
 
 def _totals_at_once(it: _Totals) -> tuple[list[Any], tuple[Any, ...]] | None:
@@ -301,7 +301,7 @@ def _give_in_turn(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) ->
 
 def _leading_totals(it: _Totals, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
     made = (_totals_at_once(it) or _totals_in_turn(it, types)) if types else None
-    return iteration.leading_pairs(it, types) if made is None else (*made, None)
+    return draining.leading_pairs(it, types) if made is None else (*made, None)
 
 
 def _give_totals(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
@@ -311,8 +311,8 @@ def _give_totals(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> 
 
 
 iteration.SOURCES[_Totals] = iteration.iterator_pairs
-iteration.DRAINS[_Totals] = _drain_totals
-iteration.LEADING[_Totals] = _leading_totals
+draining.DRAINS[_Totals] = _drain_totals
+draining.LEADING[_Totals] = _leading_totals
 
 
 class _Running:

@@ -16,7 +16,7 @@ from zyg.errors import Unsupported
 from zyg.ir.ops import OPS
 from zyg.ir.trace import digamma_of
 
-from . import arithmetic, builtins_, calls, foreign, iteration, queries, subscripts
+from . import arithmetic, builtins_, calls, draining, foreign, iteration, queries, subscripts
 from .calls import known
 from .conversions import is_convertible, number_of
 from .cotangents import NUMBERS, accumulate, is_number, real_like
@@ -216,7 +216,7 @@ def _run_frexp(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @known(math.fsum)
 def _fsum(iterable: Any, /) -> tuple[Any, Any]:
     if type(iterable) in (list, tuple) and NUMBERS.issuperset(map(type, iterable)):
-        return math.fsum(iterable), (_run_linear, iteration.drained(iterable)[1], [1.0] * len(iterable))
+        return math.fsum(iterable), (_run_linear, draining.drained(iterable)[1], [1.0] * len(iterable))
     iterator, rec = iteration.with_backs(iterable)
     both = [number_of(v, b) for v, b in iterator]
     return math.fsum([v for v, _ in both]), (_run_each, [b for _, b in both], rec)
@@ -225,7 +225,7 @@ def _fsum(iterable: Any, /) -> tuple[Any, Any]:
 def _run_each(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """Each item gets `d`."""
     _, backs, rec = back
-    return None, iteration.give((iteration.give_backs, backs, rec), None if d is None else [d] * len(backs), shadows)
+    return None, draining.give((draining.give_backs, backs, rec), None if d is None else [d] * len(backs), shadows)
 
 
 @known(math.dist)
@@ -243,7 +243,7 @@ def _dist(p: Any, q: Any, /) -> tuple[Any, Any]:
 
 
 def _of_two(f: Any, p: Any, q: Any) -> tuple[Any, Any]:
-    (ps, of_p), (qs, of_q) = iteration.drained(p), iteration.drained(q)
+    (ps, of_p), (qs, of_q) = draining.drained(p), draining.drained(q)
     if f is not math.dist and not all(map(is_number, [*ps, *qs])):
         y, back = calls.call(_added_products, (ps, qs))
         return y, (_run_added_products, back, (ps, of_p), (qs, of_q))
@@ -259,7 +259,7 @@ def _of_two(f: Any, p: Any, q: Any) -> tuple[Any, Any]:
 def _run_linear(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """Each of the items that were taken gets `d` times its weight."""
     _, drain, weights = back
-    return None, iteration.give(drain, None if d is None else [d * w for w in weights], shadows)
+    return None, draining.give(drain, None if d is None else [d * w for w in weights], shadows)
 
 
 def _run_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -279,8 +279,8 @@ def _run_added_products(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     calls.run(inner, d, shadows)
     return (
         None,
-        iteration.give(of_p, _all_of(ps, shadows), shadows),
-        iteration.give(of_q, _all_of(qs, shadows), shadows),
+        draining.give(of_p, _all_of(ps, shadows), shadows),
+        draining.give(of_q, _all_of(qs, shadows), shadows),
     )
 
 

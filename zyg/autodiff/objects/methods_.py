@@ -10,7 +10,7 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
-from . import calls, construction, conversions, foreign, iteration, reentry, structure, subscripts
+from . import calls, construction, conversions, draining, foreign, iteration, reentry, structure, subscripts
 from .arithmetic import RULES, number_back
 from .builtins_ import MISSING, ask
 from .calls import known, method
@@ -370,7 +370,7 @@ for _name in ("get", "keys", "values", "items", "copy"):
 
 @known(dict.fromkeys)
 def _fromkeys(keys: Any, value: Any = None) -> tuple[Any, Any]:
-    listed, drain = iteration.drained(keys)
+    listed, drain = draining.drained(keys)
     for key in listed:
         check_key(key)
     y = dict.fromkeys(listed, value)
@@ -383,7 +383,7 @@ def _run_fromkeys(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     for key in keys:
         total = accumulate(total, shadows.take_key(y, key))
     refused = [subscripts.refused_key(y, key, shadows) if iteration.is_number_key(key) else None for key in listed]
-    return None, iteration.give(drain, refused if any(refused) else None, shadows), total
+    return None, draining.give(drain, refused if any(refused) else None, shadows), total
 
 
 # --------------------------------------------------------------------------------------- methods of set, deque
@@ -509,7 +509,7 @@ def _extendleft(x: Any, values: Any) -> tuple[Any, Any]:
 
 def _each_by(step: Any, x: Any, values: Any) -> Any:
     if values is x:  # its items are read first
-        items, drain = iteration.drained(values)
+        items, drain = draining.drained(values)
         return (_run_steps_by_itself, [step(x, value)[1] for value in items], drain)
     iterator, rec = iteration.with_backs(values)
     steps: list[Any] = []
@@ -525,7 +525,7 @@ def _run_steps_by_itself(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     for step in reversed(back[1]):
         given = calls.run(step, None, shadows)
         taken.append(None if given is None else given[1])
-    iteration.give(back[2], taken[::-1], shadows)
+    draining.give(back[2], taken[::-1], shadows)
 
 
 def _run_steps(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -593,7 +593,7 @@ def _run_array_extended(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, inner, numbers, drain = back
     calls.run(inner, None, shadows)
     taken = shadows.take_list(numbers) or []
-    return None, iteration.give(drain, [*taken, *[None] * (len(numbers) - len(taken))], shadows)
+    return None, draining.give(drain, [*taken, *[None] * (len(numbers) - len(taken))], shadows)
 
 
 @method(memoryview, "__setitem__")

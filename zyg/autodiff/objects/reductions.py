@@ -16,7 +16,7 @@ import numpy as np
 
 from zyg.autodiff import objects
 
-from . import calls, iteration, reach, reentry
+from . import calls, draining, reach, reentry
 from .arithmetic import of_kink
 from .builtins_ import MISSING
 from .calls import known
@@ -32,7 +32,7 @@ def _sum(iterable: Any, /, start: Any = 0) -> tuple[Any, Any]:
     if type(start) not in NUMBERS:
         sum((), start)  # refuses text
         return calls.call(_added, (iterable, start))
-    items, drain, rest = iteration.leading(iterable, NUMBERS)
+    items, drain, rest = draining.leading(iterable, NUMBERS)
     if rest is None:
         # As CPython adds them up, compensated from 3.12 on.
         total = sum(items, start)
@@ -82,13 +82,13 @@ def run_sum_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def run_sum(back: tuple[Any, ...], d: Any, shadows: Any, behind: tuple[Any, ...] = ()) -> Any:
     _, drain, count, mixed, start = back
     own = [d] * count if mixed is None else [real_like(x, d) for x in mixed]
-    whole = iteration.give(drain, None if d is None and not behind else [*own, *behind], shadows)
+    whole = draining.give(drain, None if d is None and not behind else [*own, *behind], shadows)
     return None, whole, d if d is None else real_like(start, d)
 
 
 def _unless_left(drain: tuple[Any, ...]) -> reentry.undone:
     """Where the rest is left by an exception, the items that came before are undone."""
-    return reentry.undone((iteration.run_left, drain))
+    return reentry.undone((draining.run_left, drain))
 
 
 def _run_from(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -103,7 +103,7 @@ def _run_from(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _prod(iterable: Any, /, *, start: Any = 1) -> tuple[Any, Any]:
     if type(start) not in NUMBERS:
         return calls.call(_multiplied, (iterable, start))
-    items, drain, rest = iteration.leading(iterable, NUMBERS)
+    items, drain, rest = draining.leading(iterable, NUMBERS)
     numbers = items if rest is None else items[:-1]
     y = math.prod(numbers, start=start)
     before = [start]  # products of what is in front of a factor, and behind
@@ -145,7 +145,7 @@ def _run_prod(back: tuple[Any, ...], d: Any, shadows: Any, beyond: tuple[Any, ..
     own = [None] * len(weights) if d is None else [d * w for w in weights]
     if mixed is not None:
         own = [real_like(x, c) for x, c in zip(mixed, own)]
-    whole = iteration.give(drain, None if d is None and not beyond else [*own, *beyond], shadows)
+    whole = draining.give(drain, None if d is None and not beyond else [*own, *beyond], shadows)
     return None, whole, None if d is None else real_like(start, d * behind)
 
 
@@ -168,12 +168,12 @@ def _extreme(function: Any, better: Any) -> Any:
             return args[at], (run_chosen_argument, at, tuple(map(is_number, args)), asked)
         iterable = args[0]
         if type(iterable) is list or (
-            (key is None or objects.keys.is_harmless(key)) and iteration.is_standing(iterable)
+            (key is None or objects.keys.is_harmless(key)) and draining.is_standing(iterable)
         ):
-            (items, drain), rest = iteration.drained(iterable), None
+            (items, drain), rest = draining.drained(iterable), None
         else:
             quiet = reach.PLAIN if objects.keys.is_harmless(key) else frozenset[type]()
-            items, drain, rest = iteration.leading(iterable, quiet)
+            items, drain, rest = draining.leading(iterable, quiet)
         if not items:
             if default is MISSING:
                 function(())  # raises the ValueError
@@ -219,7 +219,7 @@ def _run_best(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         ds[at] = best
     more = objects.keys.undo(asked, shadows)
     ds = objects.keys.added(ds, more) or ds
-    return None, iteration.give(drain, [*ds, odd], shadows), None, None
+    return None, draining.give(drain, [*ds, odd], shadows), None, None
 
 
 known(min, exact=True)(_extreme(min, operator.lt))
@@ -272,8 +272,8 @@ def run_chosen_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     chosen[at] = d
     ds = chosen if d is not None else None
     ds = objects.keys.added(ds, objects.keys.undo(asked, shadows))
-    return None, iteration.give(drain, ds, shadows), None, None
+    return None, draining.give(drain, ds, shadows), None, None
 
 
 def run_default(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    return None, iteration.give(back[1], None, shadows), d, d
+    return None, draining.give(back[1], None, shadows), d, d

@@ -22,7 +22,7 @@ import numpy as np
 from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import Unsupported
 
-from . import builtins_, calls, conversions, effects, foreign, iteration, methods_, structure
+from . import builtins_, calls, conversions, draining, effects, foreign, iteration, methods_, structure
 from .calls import known, method
 from .cotangents import SCALARS, Refused, accumulate, is_number, refused_in
 from .ordering import less
@@ -219,7 +219,7 @@ def _statistic(f: Callable[..., Any], slopes: Callable[[list[Any], Any], list[An
     def handler(data: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         if args or kwargs:
             return more(data, *args, **kwargs) if more else calls.call_foreign(f, data, *args, **kwargs)
-        items, drain = (conversions if f is statistics.fmean else iteration).drained(data)
+        items, drain = (conversions if f is statistics.fmean else draining).drained(data)
         y = f(items)
         return y, (_run_statistic, drain, items, y, slopes)
 
@@ -227,7 +227,7 @@ def _statistic(f: Callable[..., Any], slopes: Callable[[list[Any], Any], list[An
 def _run_statistic(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, drain, items, y, slopes = back
     ds = None if d is None else [d * s for s in slopes(items, y)]
-    return None, iteration.give(drain, ds, shadows)
+    return None, draining.give(drain, ds, shadows)
 
 
 def _deviations(items: list[Any], over: float) -> list[Any]:

@@ -13,9 +13,10 @@ from zyg.autodiff import objects
 from zyg.backend import pullbacks
 
 from .. import trying
-from . import calls, later
+from . import calls, draining, later
 from .arithmetic import find, is_python
-from .iteration import NOTHING, Iterator, give_backs, leading_pairs
+from .draining import give_backs, leading_pairs
+from .iteration import NOTHING, Iterator
 from .sources import ByNext, check_iterator, next_of
 
 
@@ -120,7 +121,7 @@ def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def leading(x: Any, types: frozenset[type]) -> Any:
-    """`iteration.leading`, of the same instances; None for others."""
+    """`draining.leading`, of the same instances; None for others."""
     made = iterated(x)
     if made is None:
         return _leading_steps(x, types) if has_steps(x) else None
@@ -129,7 +130,7 @@ def leading(x: Any, types: frozenset[type]) -> Any:
         if has_steps(iterator):
             items, drain, rest = _leading_steps(iterator, types)
         else:
-            items, drain, rest = objects.iteration.leading(iterator, types)
+            items, drain, rest = draining.leading(iterator, types)
     return items, drain if back is None else (_give_made, drain, back), rest
 
 
@@ -156,7 +157,7 @@ def _give_steps(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> N
 
 def _give_made(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
     _, inner, back = drain
-    given = calls.run(back, objects.iteration.give(inner, ds, shadows), shadows)
+    given = calls.run(back, draining.give(inner, ds, shadows), shadows)
     return None if given is None else given[0]
 
 

@@ -1,0 +1,246 @@
+"""All items of an iterable at once, for consumers that do nothing in between, and what gives the items their cotangents."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable
+from itertools import repeat
+from typing import Any
+
+from zyg.autodiff import objects
+
+from . import sources
+from .cotangents import accumulate
+from .iteration import (
+    SOURCES,
+    Direct,
+    Items,
+    Iterator,
+    Values,
+    listed,
+    mark_keys,
+    pairs,
+    place_of_keys,
+    stepped_as,
+    with_backs,
+)
+
+
+def drained(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
+    """All items of an iterable, for consumers that do nothing in between, and what gives them their cotangents: `give(drain, ds,
+    shadows)`. `asked`: as `listed`."""
+    t = type(x)
+    if t is list:
+        return x[:], (_give_list, x)
+    if t is collections.deque:
+        return list(x), (_give_list, x)
+    if t is tuple:
+        return list(x), (_give_tuple,)
+    if t is Direct:
+        both = list(x.base)
+        return [item for item, _ in both], (_give_parts, x.whole, [part for _, part in both])
+    drain = DRAINS.get(t)
+    if drain is not None:
+        return drain(x)
+    if not asked:
+        stepped = stepped_as(t)
+        if stepped is not t:
+            return list(stepped.__iter__(x)), (_give_list, x) if stepped is list else (_give_tuple,)
+    return drained_pairs(x, asked)
+
+
+def drained_pairs(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
+    """The same of any iterable, item by item."""
+    iterator, rec = listed(x) if asked else pairs(x)
+    if rec is None:
+        iterator = zip(iterator, repeat(None))
+    items: list[Any] = []
+    backs: list[Any] = []
+    drain = give_backs, backs, rec
+    with objects.reentry.undone((run_left, drain)):
+        for item, back in iterator:
+            items.append(item)
+            backs.append(back)
+        note_end(iterator, backs)
+    return items, drain
+
+
+def note_end(iterator: Any, backs: list[Any]) -> None:
+    """What was done behind the last item is undone before that."""
+    end = sources.record_finish(iterator)[1]
+    if end is not None:
+        backs.append(end)
+
+
+_STANDING = frozenset({list, tuple, collections.deque, Values})
+
+
+def leading(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
+    """The items of an iterable as far as they are of these types, and the first that is not; what gives them their cotangents; what is
+    left behind that one, None if all are of these types. Nothing behind it is made."""
+    t = type(x)
+    lead = LEADING.get(t)
+    if lead is not None:
+        return lead(x, types)
+    if t in _STANDING or t not in SOURCES and stepped_as(t) is not t:
+        items, drain = drained(x)
+        if types.issuperset(map(type, items)):
+            return items, drain, None
+    own = objects.stepped.leading(x, types) if t not in SOURCES else None
+    return leading_pairs(x, types) if own is None else own
+
+
+def leading_pairs(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
+    """The same of any iterable, item by item."""
+    iterator, rec = with_backs(x)
+    iterator = iter(iterator)
+    items: list[Any] = []
+    backs: list[Any] = []
+    rest = None
+    drain = give_backs, backs, rec
+    with objects.reentry.undone((run_left, drain)):
+        for item, back in iterator:
+            items.append(item)
+            backs.append(back)
+            if type(item) not in types:
+                rest = Iterator(iterator)
+                break
+        else:
+            note_end(iterator, backs)
+    return items, drain, rest
+
+
+def _leading_directly(x: Direct, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
+    """No code runs where it steps on, so that all items can be taken."""
+    both = list(x.base)
+    items = [item for item, _ in both]
+    rest = None
+    if not types.issuperset(map(type, items)):
+        count = next(n for n, item in enumerate(items, 1) if type(item) not in types)
+        rest = Direct(iter(both[count:]), x.whole, x.kind)
+        del items[count:], both[count:]
+    return items, (_give_parts, x.whole, [part for _, part in both]), rest
+
+
+# By type, where that is shorter.
+LEADING: dict[type, Callable[[Any, frozenset[type]], tuple[list[Any], tuple[Any, ...], Any]]] = {
+    Direct: _leading_directly
+}
+
+
+def is_standing(x: Any) -> bool:
+    """Whether the items are there already: to take them runs no code."""
+    t = type(x)
+    return t is Direct or (t in SOURCES and not issubclass(t, Iterator))
+
+
+DRAINED = frozenset({list, tuple, collections.deque, Direct})
+
+# By type: the same for sources of another module.
+DRAINS: dict[type, Callable[[Any], tuple[list[Any], tuple[Any, ...]]]] = {}
+
+
+def give(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
+    """Give items that were drained their cotangents (None: there are none); what flows to the iterable is the result."""
+    return drain[0](drain, ds, shadows)
+
+
+def run_left(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """A consumer was left by an exception, before it gave anything: what took the items is undone."""
+    give(back[1], None, shadows)
+
+
+def _drain_values(x: Values) -> tuple[list[Any], tuple[Any, ...]]:
+    mapping = x._mapping
+    if type(mapping) is not dict:
+        iterator, rec = pairs(x)
+        both = list(iterator)
+        return [item for item, _ in both], (give_backs, [back for _, back in both], rec)
+    return list(mapping.values()), (_give_values, mapping, list(mapping))
+
+
+def _give_values(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+    _, mapping, keys = drain
+    if ds is None:
+        return
+    shadow = shadows.items_of(mapping)
+    get = shadow.get
+    for key, d in zip(keys, ds):
+        if d is not None:
+            old = get(key)
+            shadow[key] = d if old is None else old + d if type(old) is float else accumulate(old, d)
+
+
+def _drain_items(x: Items) -> tuple[list[Any], tuple[Any, ...]]:
+    mapping = x._mapping
+    if type(mapping) is not dict:
+        return drained_pairs(x)
+    return list(mapping.items()), (_give_items, mapping, list(mapping), place_of_keys(mapping))
+
+
+def _give_items(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+    _, mapping, keys, place = drain
+    if ds is None:
+        return
+    shadow = shadows.items_of(mapping)
+    get = shadow.get
+    for key, pair in zip(keys, ds):
+        if pair is None:
+            continue
+        by_key, d = pair
+        if by_key is not None:
+            mark_keys(mapping, key, by_key, shadows, place)
+        if d is not None:
+            old = get(key)
+            shadow[key] = d if old is None else old + d if type(old) is float else accumulate(old, d)
+
+
+DRAINS[Values] = _drain_values
+DRAINS[Items] = _drain_items
+
+
+def _give_tuple(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
+    return None if ds is None else tuple(ds)
+
+
+def _give_list(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+    if ds is not None:
+        shadows.add_all(drain[1], 0, ds)
+
+
+def _give_parts(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+    _, whole, parts = drain
+    if ds is None:
+        return
+    if type(whole) is list:
+        shadows.add_items(whole, zip(parts, ds))
+        return
+    whole.add_all(shadows, parts, ds)
+
+
+def give_backs(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
+    _, backs, rec = drain
+    if ds is not None and len(ds) < len(backs):
+        ds = [*ds, None]
+    for k in range(len(backs) - 1, -1, -1):
+        inner = backs[k]
+        if inner is not None:
+            inner[0](inner, None if ds is None else ds[k], shadows)
+    whole = None if rec is None else rec[0](rec, None, shadows)
+    return None if whole is None else whole[0]
+
+
+__all__ = [
+    "DRAINED",
+    "DRAINS",
+    "LEADING",
+    "drained",
+    "drained_pairs",
+    "give",
+    "give_backs",
+    "is_standing",
+    "leading",
+    "leading_pairs",
+    "note_end",
+    "run_left",
+]
