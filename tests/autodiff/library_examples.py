@@ -60,6 +60,15 @@ def zyg_constant(x):
     return zyg.stop_gradient(x)
 
 
+@functools.lru_cache(32)
+def of_nothing_that_moves(n):
+    return n * n
+
+
+def caches_asked(x):
+    return x * of_nothing_that_moves.cache_info().maxsize
+
+
 def cached_recursion(x):
     @functools.lru_cache(None)
     def f(n):
@@ -433,6 +442,7 @@ PROGRAMS = {
             merged,
             inserted,
             cached_by_number,
+            caches_asked,
             cached_recursion,
             cached_lists,
             cached_truths,
