@@ -153,6 +153,12 @@ case(
     exact=True,
 )
 case((np.ndarray, "reshape"), lambda a: a.reshape(2, -1), a=A("4|2 m|2 m k", "dl"), exact=True)
+case(
+    (np.ndarray, "reshape"),
+    lambda a: a.reshape(2, -1, order="F"),
+    a=A("4|2 m|2 m k|m 2 2", "dlD", layouts="C"),
+    exact=True,
+)
 case((np.ndarray, "reshape"), lambda a: a.reshape((a.shape[0], 1, -1)), a=A("n|n m", "dl", least=1), exact=True)
 case(
     [np.reshape, (np.ndarray, "reshape")],

@@ -73,7 +73,7 @@ def _in_order(e: Evaluator, a: Abstract, order: Abstract, taken: Callable[[bool]
     """What is `taken` of an array's elements in Fortran order or in C order, which may depend on how they lie in memory."""
     letter, ndim = order_of(e, order), arrays.ndim(a)
     if letter not in ("A", "K") or arrays.memory(a).type.layout == "C" or ndim < 2:
-        return taken(letter == "F" and ndim > 1)
+        return taken(letter == "F")
     if letter == "A":
         fortran = arrays.is_contiguous(e, transposed(e, a))
         fortran = e.op("and", fortran, e.op("not", arrays.is_contiguous(e, a)))
