@@ -209,6 +209,8 @@ def context_variables(x):
     VARIABLE.reset(second)
     total += VARIABLE.get() * 3.0
     VARIABLE.reset(first)
+    third = contextvars.ContextVar("third", default=x * x)
+    total += third.get() * third.get(5.0) + third.get()
     return total + VARIABLE.get() * x + contextvars.ContextVar("other").get(x * x)
 
 

@@ -128,6 +128,17 @@ def by_thread(x):
     return results[0]
 
 
+def by_thread_of_its_own(x):
+    class Worker(threading.Thread):
+        def run(self):
+            self.result = x * x
+
+    worker = Worker()
+    worker.start()
+    worker.join()
+    return worker.result
+
+
 class Reading:
     def __init__(self, value):
         self.value = value
@@ -349,7 +360,7 @@ REFUSED = [
     attribute_of_a_number_in_c, saved_and_loaded, by_a_ufunc_of_python, item_of_memory, items_of_memory, executed, sparse_product,
     through_queue, through_poly1d, array_of_objects, written_into_array_of_objects, sum_of_array_of_objects, key_of_a_display,
     key_that_was_set, key_by_items, key_in_a_tuple, key_by_setdefault, key_of_a_comprehension, counted, by_executor,
-    mapped_by_executor, by_thread, through_array_protocol, sine_by_array_protocol, through_array_ufunc,
+    mapped_by_executor, by_thread, by_thread_of_its_own, through_array_protocol, sine_by_array_protocol, through_array_ufunc,
     written_into_a_memoryview, array_that_shares_memory_with_a_buffer,
 ]  # fmt: skip
 CONSTANT = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir.core import Const
@@ -45,6 +46,10 @@ from .values import (
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator
+
+
+# Constants of these classes have no operators but what is found above.
+_WITHOUT_OPERATORS = (str, bytes, type(None), type, FunctionType, BuiltinFunctionType)
 
 
 def binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
@@ -153,8 +158,8 @@ def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract
     if name == "or" and isinstance(a, Known) and isinstance(b, Known) and isinstance(a.object, type):
         raise e.refuse("a union of types that is made at run time", hint="use a tuple of types")
     for v in (a, b):
-        plain = isinstance(v, Known) and (isinstance(v.object, (str, bytes, type(None), type)) or is_number(v))
-        if isinstance(v, Known) and not plain and not callable(v.object):
+        plain = isinstance(v, Known) and (type(v.object) in _WITHOUT_OPERATORS or is_number(v))
+        if isinstance(v, Known) and not plain:
             raise e.refuse(f"the operator {SYMBOLS[name]} on a {type(v.object).__name__}")
     e.type_error(
         f"unsupported operand type(s) for {SYMBOLS[name]}: '{python_type_name(e, a)}' and '{python_type_name(e, b)}'"

@@ -12,15 +12,32 @@ from .calls import known, method
 from .cotangents import accumulate
 from .generators import Generator
 
-_NO_DEFAULT = object()
+_NO_VALUE: Any = object()
+
+
+@known(ContextVar)
+def _made(name: str, **default: Any) -> tuple[Any, Any]:
+    variable = ContextVar(name, **default)
+    return variable, (_run_made, variable) if default else None
+
+
+def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, None, shadows.take_attr(back[1], "default")
 
 
 @method(ContextVar, "get")
-def _get(variable: ContextVar[Any], default: Any = _NO_DEFAULT) -> tuple[Any, Any]:
-    y = variable.get(_NO_DEFAULT)
-    if y is not _NO_DEFAULT:
+def _get(variable: ContextVar[Any], *default: Any) -> tuple[Any, Any]:
+    y = variable.get(_NO_VALUE)
+    if y is not _NO_VALUE:
         return y, (_run_get, variable)
-    return (variable.get(), None) if default is _NO_DEFAULT else (default, (_run_default,))
+    if default:
+        return default[0], (_run_default,)
+    return variable.get(), (_run_get_default, variable)
+
+
+def _run_get_default(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    if d is not None:
+        shadows.add_attr(back[1], "default", d)
 
 
 def _run_get(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

@@ -24,8 +24,15 @@ def _refuse_numbers(*values: Any) -> None:
 
 @known(threading.Thread.start)
 def _start(thread: Any) -> tuple[Any, Any]:
-    _refuse_numbers(*[vars(thread).get(f"_{name}") for name in ("target", "args", "kwargs")])
+    own = [vars(thread).get(f"_{name}") for name in ("target", "args", "kwargs")]
+    run = type(thread).run
+    if run is not threading.Thread.run:
+        own += [run, *[value for name, value in vars(thread).items() if name not in _OF_ALL]]
+    _refuse_numbers(*own)
     return thread.start(), None
+
+
+_OF_ALL = frozenset(vars(threading.Thread()))  # the names of what every thread has
 
 
 @known(_thread.start_new_thread)
