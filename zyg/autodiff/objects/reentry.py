@@ -465,7 +465,8 @@ def _run_again(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
             part = accumulate(part, more)
             if part is not None:
                 _give(x, part, operands, (), flowing, shadows, place, name)
-    if refused is not None:
+    # (A class that `type` made has got it by the calls of hooks, which have taken it out again.)
+    if refused is not None and (d is not None or foreign.has_shadow(value, shadows)):
         for k, v in enumerate(operands):
             flowing[k] = accumulate(flowing[k], structure.refuse(structure.form(v), refused, shadows))
     for key, c in zip(kwargs, flowing[len(args) :]):
