@@ -8,7 +8,6 @@ from types import ModuleType
 
 import pytest
 
-from .turns import each_in_turn
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -30,7 +29,6 @@ def test_what_is_generated_is_current(name):
     assert text == generator().page(text, machine=False), "run: python docs/generate.py"
 
 
-@each_in_turn
 def test_the_table_of_numpys_functions_is_current():
     pytest.importorskip("scipy")
     if sys.version_info[:2] != (3, 11):
