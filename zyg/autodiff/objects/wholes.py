@@ -100,29 +100,27 @@ class Lists(Tuples):
 class ListsAndTuples(Tuples):
     """What `zip` goes through where there are tuples: what comes to their items gathers in lists, until it is taken."""
 
-    __slots__ = ("gathered", "iterables")
+    __slots__ = ("iterables",)
 
     def __init__(self, iterables: tuple[Any, ...]):
         self.found = _NOBODY
-        self.gathered: Any = _NOBODY
         self.iterables = iterables
 
     def parts(self, shadows: Any) -> tuple[Any, ...]:
-        of, gathered = self.gathered
-        if of is not shadows:
-            gathered = tuple(
+        found = shadows.items.get(id(self))  # by pass: several may run at once
+        if found is None:
+            found = tuple(
                 [[None] * tuple.__len__(x) if isinstance(x, tuple) else shadows.list_of(x) for x in self.iterables]
             )
-            self.gathered = shadows, gathered
-        return gathered
+            shadows.items[id(self)] = found
+        return found
 
     def taken(self, shadows: Any) -> list[Any]:
         """What has come to tuples; None for lists."""
-        of, gathered = self.gathered
-        if of is not shadows:
+        found = shadows.items.pop(id(self), None)
+        if found is None:
             return [None] * len(self.iterables)
-        self.gathered = _NOBODY
-        return [tuple(ds) if isinstance(x, tuple) else None for x, ds in zip(self.iterables, gathered)]
+        return [tuple(ds) if isinstance(x, tuple) else None for x, ds in zip(self.iterables, found)]
 
 
 def add_at(shadow: list[Any], index: int, d: Any) -> None:
