@@ -343,6 +343,21 @@ def finaliser(x):
     return sum(r) + x
 
 
+def finaliser_of_what_is_initialised(x):
+    r = []
+
+    class Ended:
+        def __init__(self, by):
+            self.by = by
+
+        def __del__(self):
+            r.append(x * self.by)
+
+    e = Ended(3.0)
+    del e
+    return sum(r) + x
+
+
 def weak_callback(x):
     r = []
     a = Told(x)
@@ -376,6 +391,7 @@ def distance_of_objects(x):
     [
         (key_one_call_away, "whose `__eq__` changes something"),
         (finaliser, "an object with a finaliser, Ending.__del__"),
+        (finaliser_of_what_is_initialised, "an object with a finaliser, Ended.__del__"),
         (weak_callback, "a callback of finalize"),
         (array_of_own_items, "numpy.stack"),
         (copy_of_own_items, "whose __iter__ says how it is copied"),

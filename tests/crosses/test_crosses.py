@@ -49,6 +49,11 @@ FOUND = {
         "c = C(x)\nr = x ** 3 if c else x\nreturn r + (c < C(x * x)) * x + bool(c) * c.v ** 2",
     ),
     "an array without dimensions": (numbers, "return np.array(x * x)"),
+    "attributes that are set as items of __dict__": (
+        classes,
+        "class C:\n    def __getattr__(self, name):\n        self.__dict__[name] = len(name) * x\n        return self.__dict__[name]\n"
+        "c = C()\nreturn c.a * c.a * c.bc",
+    ),
     "an exception thrown into a generator": (
         effects,
         "def g(z):\n    try:\n        t = yield z * x\n    except ValueError as e:\n        t = e.args[0] * x\n    yield t * z\n"
@@ -61,6 +66,7 @@ FOUND = {
 }
 
 SECOND = (
+    "attributes that are set as items of __dict__",
     "an exception thrown into a generator",
     "OrderedDict",
     "parts of complex numbers by methods",

@@ -18,6 +18,7 @@ from . import arithmetic, attributes, calls, numpy_, subscripts
 from .arithmetic import find, run_rule
 from .attributes import is_slot, plain_lookup, run_attr, run_set_attr
 from .cotangents import NUMERIC, accumulate, is_number
+from .holders import Holder
 from .reach import PLAIN as UNASKED
 from .shadows import F64, Shadows
 
@@ -282,7 +283,7 @@ def _run_attributes_of(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 @known(Shadows.take_attr, exact=True)
 def _take_attr(inner: Any, x: Any, name: str) -> Made:
-    if isinstance(x, ModuleType) or name.startswith("__"):
+    if isinstance(x, (ModuleType, Holder)) or name.startswith("__"):
         return _generally(Shadows.take_attr, inner, x, name)
     holder = inner.holders.get(id(x))
     d = None if holder is None else getattr(holder, name, None)

@@ -335,7 +335,7 @@ class Shadows:
         """The cotangents of attributes by name; None if there are none."""
         holder = self.holders.get(id(obj))
         if holder is None:
-            return self.items.get(id(obj.__dict__)) if isinstance(obj, ModuleType) else None
+            return self.items.get(id(obj.__dict__)) if isinstance(obj, (ModuleType, Holder)) else None
         return holder.__dict__
 
     def add_attr(self, obj: Any, name: str, d: Any) -> None:
@@ -350,7 +350,7 @@ class Shadows:
     def take_attr(self, obj: Any, name: str) -> Any:
         """The cotangent of an attribute, which starts again from zero."""
         holder = self.holders.get(id(obj))
-        if holder is None and isinstance(obj, ModuleType):
+        if holder is None and isinstance(obj, (ModuleType, Holder)) and id(obj.__dict__) in self.items:
             holder = self.holder_of(obj)
         if holder is None:
             return None

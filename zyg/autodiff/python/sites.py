@@ -445,7 +445,7 @@ def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     if cls in classes.EXCEPTIONS and not names:
         return partial(classes.make_exception, cls)
     init = find(cls, "__init__")
-    if find(type(cls), "__call__") is not type.__call__:
+    if find(type(cls), "__call__") is not type.__call__ or find(cls, "__del__") is not None:
         return None
     if find(cls, "__new__") is not object.__new__:
         if init is object.__init__:
@@ -473,7 +473,7 @@ def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
 def _of_exception(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
     """The forward half of a class of exceptions with an `__init__` of its own: `__new__` keeps the arguments."""
     init, new = find(cls, "__init__"), cls.__new__
-    if type(new) is not BuiltinFunctionType or not is_plain(init) or find(cls, "__del__") is not None:
+    if type(new) is not BuiltinFunctionType or not is_plain(init):
         return None
     forward = forward_of_method(init, arity + 1, names)
     if forward is None:
