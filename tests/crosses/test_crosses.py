@@ -99,7 +99,7 @@ SLICES = {
     complexes: 499,
     containers: 200,
     effects: 400,
-    everyday: 1000,
+    everyday: 2000,
     keywords: 499,
     numbers: 499,
     views: 400,
