@@ -29,6 +29,7 @@ CORNERS = {
     "a bool in a shape": (lambda a: NUMPY.reshape(a, (True, -1)), FLOATS),
     "a bool as a count": (lambda a: np.tile(a, (True, 2)), FLOATS),
     "one axis as two of another order": (lambda a: (a.reshape((2, 2), order="F"), np.reshape(a, (2, -1), "F")), FLOATS),
+    "a shape whose size wraps": (lambda a: a.reshape((2, 13, 419, 691, 823, 2977518503)), np.ones(20)[::2]),
     "choices together": (lambda u: np.choose([0, 1], (1000, u)), BYTES),
     "choices of floats": (lambda u: np.choose([0, 1], (1.0, u)), BYTES.astype(np.float32)),
     "numbers joined": (lambda a: np.concatenate([a, 1.0], axis=None), np.float32(1.0)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -98,6 +99,13 @@ def _lengths(e: Evaluator, a: Abstract, shape: list[Value]) -> list[Value]:
         if not isinstance(d, Const):
             e.guard(e.op("ge", d, const(0)), "ValueError", "negative dimensions are not allowed")
     known = scalar_value(e, arrays.product(e, given), I64)
+    constants = [d.value for d in given if isinstance(d, Const)]
+    if len(given) > 1 and (len(constants) < len(given) or math.prod(constants) >= 2**63):
+        # The product of lengths that are too large might wrap to the size; that of floats does not.
+        total: Value = const(1.0)
+        for d in given:
+            total = e.op("mul", total, scalar_value(e, Number(d), F64))
+        e.guard(e.op("lt", total, const(2.0**63)), "ValueError", message, size, *given)
     dims = list(shape)
     if unknown:
         nonzero = e.op("ne", known, const(0))
