@@ -166,3 +166,30 @@ def test_values_of_flat_that_overlap_it(native):
     assert gradient.tolist() == np.arange(7.0)[::-1].tolist()
     with pytest.raises(ValueError, match="assign a copy"):
         zyg.withgradient(way(flat_repeated), a)
+
+
+SCATTERED = [
+    "c[k] = c",
+    "c[k] = c[::-1]",
+    "c[k[:3]] = c[3:]",
+    "c[k] *= c",
+    "np.put(c, k, c)",
+    "np.put_along_axis(c, k, c, 0)",
+    "np.putmask(c, k > 2, c[::-1])",
+    "np.add.at(c, k, c)",
+    "np.multiply.at(c, k[:3], c[3:])",
+]
+
+
+@each_in_turn
+@pytest.mark.parametrize("statements", [SCATTERED[n::3] for n in range(3)], ids=str)
+def test_what_was_computed_is_scattered_into_itself(statements):
+    """It is read as a whole before it is written: an operator has just made it, but it is no longer without another name."""
+    bodies = "".join(f"    c = b * 2\n    {s}\n    total = 1.5 * total + c @ weights\n" for s in statements)
+    names = {"np": np, "weights": np.arange(1.0, 7.0)}
+    exec(f"def f(b, k):\n    total = 0.0\n{bodies}    return total\n", names)
+    f, b, k = names["f"], np.arange(1.0, 7.0), np.array([4, 3, 2, 0, 5, 0])
+    value, (gradient, _) = zyg.withgradient(f, b, k)
+    assert value == f(b, k)
+    h = 1e-4  # (a polynomial of the second degree)
+    assert np.allclose(gradient, [(f(b + h * d, k) - f(b - h * d, k)) / (2 * h) for d in np.eye(6)])

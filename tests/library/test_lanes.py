@@ -416,3 +416,16 @@ def test_second_derivatives_of_variances(ddof):
     np.testing.assert_allclose(np.sum(slope * d), (rows(x + h * d) - rows(x - h * d)) / (2 * h), rtol=1e-7)
     rise = (zyg.gradient(rows, x + h * d)[0] - zyg.gradient(rows, x - h * d)[0]) / (2 * h)
     np.testing.assert_allclose(zyg.hvp(rows, x, d), rise, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint8])
+def test_integers_are_negated_in_lanes(dtype):
+    def f(x, k):
+        return np.sum(-k * x) + np.sum(x**-k)
+
+    compiled = zyg.jit(f)
+    for n in (0, 1, 9, 600):
+        x, k = 1.0 + draw.random(n), np.arange(n).astype(dtype) % 7
+        assert compiled(x, k) == pytest.approx(f(x, k), rel=1e-12)
+        slopes = (-k).astype(float) + (-k).astype(float) * x ** ((-k).astype(float) - 1)
+        np.testing.assert_allclose(zyg.gradient(f, x, k)[0], slopes, rtol=1e-12)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.errors import NeedsConstant
-from zyg.ir.core import Const, Value, const
+from zyg.ir.core import VIEWS, Const, Value, const
 from zyg.ir.dtypes import NUMPY_SCALARS
 from zyg.ir.overtaking import OVERTAKING
 from zyg.ir.types import BOOL, F64, I32, I64, U8, Array, Scalar
@@ -192,6 +192,23 @@ def memory(a: Abstract) -> ArrayValue:
     floats = a.floats if isinstance(a, ComplexArrayValue) else a
     assert isinstance(floats, ArrayValue)
     return floats
+
+
+def separate(e: Evaluator, a: Value, b: Value) -> bool:
+    """Whether two arrays are known to share no memory: one is seen in what an operator has made, the other in something else that
+    was made, or in an argument."""
+    a, b = _owner(e, a), _owner(e, b)
+    fresh = e.inference.fresh
+    return a is not b and (
+        (a in fresh and (b in fresh or b in e.function.params)) or (b in fresh and a in e.function.params)
+    )
+
+
+def _owner(e: Evaluator, value: Value) -> Value:
+    """What an array is a view of, as far as this function's own instructions tell."""
+    while (made := e.shaped.get(value)) is not None and made[0] in VIEWS:
+        value = made[1][0]
+    return value
 
 
 def of_kind(a: Abstract, floats: ArrayValue) -> ArrayValue | ComplexArrayValue:
@@ -416,7 +433,7 @@ def _refuse_overtaking(e: Evaluator, target: Abstract, value: Abstract) -> None:
     """ValueError where NumPy, which copies vectors element by element, would read what it has just written."""
     to, source = memory(target), memory(value)
     contiguous = to.type.layout == source.type.layout == "C"
-    if ndim(target) != 1 or contiguous or to.value is source.value or source.value in e.inference.fresh:
+    if ndim(target) != 1 or contiguous or to.value is source.value or separate(e, to.value, source.value):
         return
     if type(target) is type(value) and to.type.dtype is source.type.dtype:
         wrong = e.op("overlap", to.value, source.value, copying=True)

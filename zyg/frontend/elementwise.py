@@ -126,6 +126,8 @@ def lift_into(e: Evaluator, key: Hashable, function: Scalar, a: ArrayValue, b: A
 def lift_to(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstract], out: ArrayValue) -> None:
     """`function` of the elements of the operands, set in the memory of `out`, whose shape they are broadcast to.  The
     function gives numbers of the type of `out`."""
+    from .arrays import separate
+
     name, types = element_function(e, key, function, operands)
     assert types == (out.type.dtype,)
     shape = [e.dim(out.value, axis) for axis in range(out.type.ndim)]
@@ -133,12 +135,7 @@ def lift_to(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Ab
     for b in operands:
         if isinstance(b, ArrayValue) and b.value is not out.value:
             _check_fits(e, out, b, shape)
-            # Each of these is memory of its own, or shares none with a new one.
-            whole = e.inference.fresh | set(e.function.params)
-            apart = b.value in e.inference.fresh and out.value in whole or (
-                out.value in e.inference.fresh and b.value in whole
-            )  # fmt: skip
-            if not apart:
+            if not separate(e, out.value, b.value):
                 from zyg.library.numpy_.inplace import without_overlap
 
                 b = e.call(known(without_overlap), [out, b])

@@ -109,7 +109,7 @@ def apart(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
         and not isinstance(b, ComplexArrayValue)
     ):
         return b
-    if other.value in e.inference.fresh or mine.value in e.inference.fresh:
+    if arrays.separate(e, mine.value, other.value):
         return b
     result = e.call(known(whole.without_overlap), [mine, other])
     assert isinstance(result, ArrayValue)

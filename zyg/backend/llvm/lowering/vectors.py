@@ -292,6 +292,14 @@ def _not(e: FunctionLowering, instr: Instr) -> None:
     e.define(instr, [e.let(f"xor {e.llvm_type(x)} {e.value(x)}, splat (i1 true)", instr.result.name)])
 
 
+def _neg(e: FunctionLowering, instr: Instr) -> None:
+    (x,) = instr.operands
+    if scalar_type(x).kind == "f":
+        neg(e, instr)
+    else:
+        e.define(instr, [e.let(f"sub {e.llvm_type(x)} zeroinitializer, {e.value(x)}", instr.result.name)])
+
+
 def _abs(e: FunctionLowering, instr: Instr) -> None:
     x = instr.operands[0]
     e.define(instr, [e.math_intrinsic("fabs", e.llvm_type(x), e.value(x), flags=e.flags(instr))])
@@ -483,7 +491,7 @@ def _first(e: VectorLowering, v: str) -> str:
 
 
 _LOWERED: dict[str, Callable[[FunctionLowering, Instr], None]] = {
-    "neg": neg,
+    "neg": _neg,
     "abs": _abs,
     "not": _not,
     "select": _select,
