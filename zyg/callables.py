@@ -86,16 +86,17 @@ def _reduce(self: Any) -> Any:
     """Compiled functions are pickled by name, as functions are; what was made of them is made again, as is `fast = zyg.jit(f)`,
     where f's name is still that of the Python function."""
     transform = transform_of(self)
-    if transform is None or (transform.kind == "jit" and _found_by_name(transform.function) is not transform.function):
+    if transform is None or (transform.kind == "jit" and not _is_found(transform.function)) or _is_found(self):
         return self.__qualname__
     return make_callable, (transform,)
 
 
-def _found_by_name(function: Any) -> Any:
+def _is_found(function: Any) -> bool:
+    """Whether a function is found under its name in its module."""
     found: Any = sys.modules.get(getattr(function, "__module__", None) or "")
     for name in getattr(function, "__qualname__", "").split("."):
         found = getattr(found, name, None)
-    return found
+    return found is function
 
 
 def _specialisations(self: Any) -> dict[tuple[Type, ...], Specialisation]:

@@ -315,3 +315,37 @@ def test_global_arrays_have_their_derivative(f, monkeypatch) -> None:
     if f is gradient_over_global_arrays:
         check(COLUMNS[1], 0)
     assert found and None not in found
+
+
+def takes_from_outside(made):
+    def f(x, y):
+        it = made(x, y)
+        return zyg.grad(lambda w: next(it) * w * w)(y)
+
+    return f
+
+
+@each_in_turn
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda x, y: iter([x * x, y]),
+        lambda x, y: iter((x * x, y)),
+        lambda x, y: (v for v in [x * x, y]),
+        lambda x, y: map(math.sin, [x * x, y]),
+    ],
+    ids=["list", "tuple", "generator", "map"],
+)
+def test_what_takes_from_an_iterator_made_outside_is_refused(made):
+    """(The cotangents of its items were lost.)"""
+    with pytest.raises(zyg.Unsupported, match="made outside of it"):
+        python_pullback(takes_from_outside(made), (0.7, 1.3), {})
+
+
+def test_what_takes_text_from_an_iterator_made_outside():
+    def f(x, y):
+        words = iter(["a", "bc"])
+        return zyg.grad(lambda w: len(next(words)) * w * w * x)(y)
+
+    _, back = python_pullback(f, (0.7, 1.3), {})
+    assert back(1.0) == pytest.approx((2.6, 1.4))

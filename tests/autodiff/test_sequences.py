@@ -18,6 +18,8 @@ import pytest
 from tests.oracles import differences
 from tests.oracles.linear import check
 from tests.turns import each_in_turn
+from zyg.autodiff.objects.shadows import Shadows
+from zyg.autodiff.objects.wholes import ListsAndTuples
 from zyg.fallback import python_pullback
 
 pytestmark = each_in_turn
@@ -490,3 +492,14 @@ def test_second_derivatives_of_gathered_and_named_arguments(f: Any):
         for j in range(3):
             numerical = differences.derivative(lambda v, j=j, k=k: first(k, (*at[:j], v, *at[j + 1 :])), at[j])
             assert row[j] == pytest.approx(numerical, rel=1e-6, abs=1e-6)
+
+
+def test_passes_at_once_over_zip_of_tuples():
+    """What comes to the items of tuples belongs to the pass, not to what was gone through: two threads may run one pullback."""
+    whole = ListsAndTuples(((1.0, 2.0), [3.0, 4.0]))
+    first, second = Shadows(), Shadows()
+    whole.add(first, 1, (5.0, None))
+    whole.add(second, 0, (7.0, None))
+    whole.add(first, 0, (6.0, None))
+    assert whole.taken(first) == [(6.0, 5.0), None]
+    assert whole.taken(second) == [(7.0, None), None]

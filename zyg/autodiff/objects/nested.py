@@ -16,6 +16,7 @@ from zyg import fallback, rules, transforms
 from zyg.autodiff import trying
 from zyg.autodiff.python import accesses, escaping, forms, inlining, knowledge
 from zyg.autodiff.python import nested as halves
+from zyg.errors import Unsupported
 from zyg.ir.records import replace
 
 from . import (
@@ -239,9 +240,23 @@ def call_transform(transform: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, A
         y, back = made
         back = back if direct or back is None else (run_shifted, back)
         return y, back if back is None or not names else (run_padded, back, 1 + len(args) + len(names))
+    _refuse_iterators(function, rest, kwargs)
     implementation = fallback.implementation(transform)
     y, back = calls.call(implementation, (transform, function, rest, kwargs))
     return y, None if back is None else (_run_transform, back, direct, len(rest), kwargs, names)
+
+
+def _refuse_iterators(*given: Any) -> None:
+    """What the inner derivative takes from an iterator that was made outside of it would get its cotangents there, and they be lost
+    outside."""
+    for x in structure.objects_of(structure.form(given)):
+        if not isinstance(x, iteration.Iterator):
+            continue
+        whole = x.whole if isinstance(x, iteration.Direct) else None
+        if type(whole) is not list or structure.holds_numbers(structure.form(whole)):
+            hint = "make it there, or make a list of it before: `items = list(...)`, which both may go through"
+            what = f"an inner derivative of a function that takes from an iterator made outside of it, a {x.kind}"
+            raise Unsupported(what, foreign.position_of(foreign.caller()), hint=hint)
 
 
 def _run_transform(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -220,6 +220,15 @@ def holds_numbers(form: Form) -> bool:
     return any(map(holds_numbers, _parts(form)))
 
 
+def objects_of(form: Form) -> Iterable[Any]:
+    """The objects that a value of this form is, holds or has captured."""
+    if form[0] == "object":
+        yield form[1]
+    if form[0] not in ("number", "array", "numbers", "nothing"):
+        for part in _parts(form):
+            yield from objects_of(part)
+
+
 def _parts(form: Form) -> Iterable[Form]:
     kind = form[0]
     if kind in ("tuple", "list"):

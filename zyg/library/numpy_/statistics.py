@@ -267,9 +267,10 @@ def weighted_quantile_of(
 def weight_of_each(a: Any, weights: Any, axis: Any) -> Any:
     """A weight for each element; there may be one for each place along an axis."""
     if weights.ndim == a.ndim:
-        if weights.shape != a.shape:
+        if weights.shape == a.shape:
+            return weights
+        if axis is not None:
             raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
-        return weights
     if axis is None:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
     if is_sequence(axis):
