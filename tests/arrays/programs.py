@@ -138,6 +138,7 @@ class Writer:
             f"{A} -= np.tanh({v})", f"{u}[order] = np.sin({v})", f"{u}[{u} > 0.3] *= 0.5", f"np.add.at({u}, twice, 0.1 * {v})", f"{A}[order, twice] = {v}",
             f"{u}[twice] += 0.25", f"{A}[{A} < -0.5] = {self.scalar(0)}", f"{u}[0], {u}[1] = {u}[1], {u}[0]", f"scale({u}, {self.scalar(1)})",
             f"{u}[n - 1] = np.sin({self.scalar(1)})", f"np.multiply({u}, {v}, out={u})", f"{A}[1] = {A}[0] * {A}[1]",
+            f"{u}[order] = {u}[::-1]", f"np.add.at({u}, twice, 0.5 * {u})", f"np.add.at({u}, twice, {u})", f"{A}[order] = {A}",
         ]))  # fmt: skip
 
     def view(self) -> None:
