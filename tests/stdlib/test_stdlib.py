@@ -7,14 +7,13 @@ The whole of it: `python -m tests.stdlib.decode`; any module: `python -m tests.s
 from __future__ import annotations
 
 import importlib.util
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.turns import TURN, each_in_turn
+from tests.turns import each_in_turn, own_third
 
 from .decode import decode, modules
 
@@ -49,12 +48,11 @@ def test_emitted_module_passes_its_tests(name):
 
 
 @needs_tests
-@pytest.mark.parametrize("part", range(3))
-def test_emitted_tests_of_the_language_pass(part):
-    if part != TURN and not os.environ.get("EVERY_TURN"):
-        pytest.skip("it is the turn of another Python (EVERY_TURN=1 runs all)")
-    names = [f"test.test_{name}" for name in LANGUAGE[part::3]]
-    run(*(name for name in names if importlib.util.find_spec(name) is not None))
+def test_emitted_tests_of_the_language_pass():
+    names = [f"test.test_{name}" for name in own_third(LANGUAGE)]
+    missing = [name for name in names if importlib.util.find_spec(name) is None]
+    assert not missing, f"this Python comes with a part of the package `test`, without {missing}"
+    run(*names)
 
 
 def run(*names: str) -> None:

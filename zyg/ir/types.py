@@ -35,7 +35,7 @@ class Type:
 # --------------------------------------------------------------------------------------------- value types
 
 
-_scalars: dict[str, Scalar] = {}
+_scalars: dict[tuple[str, str, int], Scalar] = {}
 
 
 @record(eq=False, frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Scalar(Type):
         return -sign << (self.bits - 1), (1 << (self.bits - sign)) - 1
 
     def __new__(cls, name: str, kind: str, bits: int) -> Scalar:
-        return _scalars.setdefault(name, object.__new__(cls))
+        return _scalars.setdefault((name, kind, bits), object.__new__(cls))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Scalar, (self.name, self.kind, self.bits)

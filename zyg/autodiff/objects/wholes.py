@@ -67,7 +67,7 @@ class Tuples(Whole):
             for shadow, c in zip(found, d):
                 if c is None or shadow is None:
                     continue
-                if part < len(shadow):
+                if part < len(shadow):  # (as `add_at`, without a call for each item)
                     old = shadow[part]
                     shadow[part] = c if old is None else old + c if type(old) is float else accumulate(old, c)
                 else:

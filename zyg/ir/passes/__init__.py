@@ -89,9 +89,9 @@ NOTHING_FROM: dict[str, frozenset[str]] = {
     "dce": frozenset({"dce", "loop_simplify", "licm"}),
 }
 
-_ONLY_TAKE = frozenset(
-    {"simplify_cfg", "dce", "cse", "licm", "loop_simplify"}
-)  # and make no operations of the kinds above
+# Passes that make no operations of the kinds of ABOUT (which is checked with `verify`).
+_ONLY_TAKE = frozenset({"simplify_cfg", "dce", "cse", "licm", "loop_simplify"})
+_ASKED_ABOUT: frozenset[str] = frozenset().union(*ABOUT.values())
 
 _COUNTERS = frozenset({"ranges", "induction", "idle"})
 
@@ -204,6 +204,12 @@ class _State:
         leave = NOTHING_FROM.get(step.name, ())
         return not any(when >= since and name not in leave for name, when in self.changes.items())
 
+    def check(self, function: Function) -> None:
+        """AssertionError if a pass that only takes operations has made one that another pass asks about."""
+        if self.known is not None:
+            made = {i.op for b in function.blocks for i in b.instrs} - self.known
+            assert made.isdisjoint(_ASKED_ABOUT), f"not known of @{function.name}: {sorted(made)}"
+
     def operations(self, function: Function) -> set[str]:
         if self.known is None:
             self.known = {instr.op for block in function.blocks for instr in block.instrs}
@@ -255,6 +261,9 @@ def optimise(
                 inline.remove_unused(module, {entry})
             if verify:
                 _verify(step, changed, module)
+                for function in module.functions.values():
+                    if function in states:
+                        states[function].check(function)
             if dump is not None:
                 dump(step.name, module)
     return module
