@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .adbench import objectives
+
 
 def chain(x, y, s):
     """Elementwise operations that end in reductions."""
@@ -265,6 +267,7 @@ class Program(NamedTuple):
     function: Callable[..., Any]
     arguments: Callable[[], tuple[Any, ...]]
     arrays: bool  # whether the level for functions of arrays applies
+    by: tuple[int, ...] | None = None  # the arguments by which it is differentiated; None: all
 
 
 def _random(*shape: int) -> Any:
@@ -286,6 +289,16 @@ def _attention() -> tuple[Any, ...]:
     return _random(6, 4), *(_random(4, 4) for _ in range(4)), _random(4), _random(4)
 
 
+def _mixture_of_adbench() -> tuple[Any, ...]:
+    d, k, n = 3, 4, 8
+    return _random(k), _random(k, d), _random(k, d * (d + 1) // 2), _random(n, d), 1.0, 0
+
+
+def _lstm_of_adbench() -> tuple[Any, ...]:
+    layers, b, length = 2, 5, 6
+    return _random(2 * layers, 4 * b), _random(3, b), _random(2 * layers, b), _random(length, b)
+
+
 PROGRAMS = {
     "chain": Program(chain, lambda: (_random(100), _random(100), 0.7), True),
     "recurrence": Program(recurrence, lambda: (_random(10, 7), _random(4)), True),
@@ -294,6 +307,8 @@ PROGRAMS = {
     "mixture": Program(mixture, lambda: (_random(8, 3), _random(4, 3), _random(4, 3), _random(4)), True),
     "attention": Program(attention, _attention, True),
     "ratings": Program(ratings, _ratings, True),
+    "gmm arrays": Program(objectives.gmm_arrays, _mixture_of_adbench, True, (0, 1, 2)),
+    "lstm arrays": Program(objectives.lstm_arrays, _lstm_of_adbench, True, (0, 1)),
     "tree": Program(tree, lambda: (0.7, 1.3), False),
     "lists": Program(lists, lambda: (0.7, 1.3), False),
 }

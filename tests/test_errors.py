@@ -4,6 +4,7 @@ import linecache
 
 import pytest
 
+import zyg
 from zyg.errors import ArgumentError, GradcheckError, Unsupported, UntypableValue, ZygError, excerpt
 from zyg.ir.core import Position
 
@@ -62,3 +63,22 @@ def test_classes():
     assert issubclass(ArgumentError, TypeError)
     assert issubclass(GradcheckError, AssertionError)
     assert "argument 'x'" in str(UntypableValue("a list", argument="x"))
+
+
+@pytest.mark.parametrize(
+    "asked", ["gradient", "withgradient", "hessian", "hvp", "grad", "value_and_grad", "derivative"]
+)
+@pytest.mark.parametrize("value", ["text", (1.0, 2.0)])
+def test_each_function_names_itself_where_the_value_is_no_number(asked, value):
+    function = getattr(zyg, asked)
+    with pytest.raises(TypeError, match=f"the {asked} of a function whose value is not a real number") as caught:
+        if asked in ("grad", "value_and_grad", "derivative"):
+            function(lambda x: value)(1.0)
+        else:
+            function(lambda x: value, 1.0, *[1.0] * (asked == "hvp"))
+    assert ("zyg.jacobian" in str(caught.value)) == (asked not in ("hessian", "hvp"))
+
+
+def test_jacobian_of_text():
+    with pytest.raises(TypeError, match=r"zyg\.jacobian takes functions whose value is a number"):
+        zyg.jacobian(lambda x: "text", 1.0)

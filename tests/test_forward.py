@@ -240,10 +240,10 @@ def test_views_and_aliases():
 
     a = np.array([[0.5, 1.5], [2.5, 3.5]])
     gradient = dual.gradient(f, a.copy())[0]
-    t = np.array([[1.0, -1.0], [0.5, 2.0]])
-    assert zyg.jvp(f, (a.copy(),), (t,))[1] == pytest.approx(float((gradient * t).sum()), rel=1e-12)
-    flipped = np.asfortranarray(a)
-    assert zyg.jvp(f, (flipped,), (t,))[1] == pytest.approx(float((gradient * t).sum()), rel=1e-12)
+    for t in np.array([[[1.0, -1.0], [0.5, 2.0]], [[-0.25, 3.0], [1.5, 0.75]]]):
+        along = pytest.approx(float((gradient * t).sum()), rel=1e-12)
+        assert zyg.jvp(f, (a.copy(),), (t,))[1] == along
+        assert zyg.jvp(f, (np.asfortranarray(a),), (t,))[1] == along
 
 
 def test_inside_compiled_functions():

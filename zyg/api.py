@@ -189,14 +189,33 @@ def pullback(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tu
     return native(function, *args, **keywords) if keywords else native(function, *args)
 
 
-def grad(function: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
-    """The function that gives the gradient of `function` by argument number `argnums`; a tuple of them for a tuple."""
-    return make_callable(Transform("grad", _checked("grad", function), checked_argnums(argnums)))
+def grad(
+    function: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False
+) -> Callable[..., Any]:
+    """The function that gives the gradient of `function` by argument number `argnums`; a tuple of them for a tuple.
+
+    has_aux: `function` gives `(value, aux)`, of which the value is differentiated; it comes out as `(gradient, aux)`.
+    """
+    return _with_argnums("grad", function, argnums, has_aux)
 
 
-def value_and_grad(function: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
-    """The function that gives `(value, grad(function, argnums))`."""
-    return make_callable(Transform("value_and_grad", _checked("value_and_grad", function), checked_argnums(argnums)))
+def value_and_grad(
+    function: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False
+) -> Callable[..., Any]:
+    """The function that gives `(value, grad(function, argnums))`.
+
+    has_aux: `function` gives `(value, aux)`, of which the value is differentiated; it comes out as `((value, aux), gradient)`.
+
+    >>> import zyg
+    >>> zyg.value_and_grad(lambda x: (x * x, {"residual": x - 1.0}), has_aux=True)(3.0)
+    ((9.0, {'residual': 2.0}), 6.0)
+    """
+    return _with_argnums("value_and_grad", function, argnums, has_aux)
+
+
+def _with_argnums(kind: str, function: Any, argnums: Any, has_aux: bool) -> Any:
+    _check_callable(kind, function)
+    return make_callable(Transform(kind, function, checked_argnums(argnums), has_aux=_flag("has_aux", has_aux)))
 
 
 def derivative(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -210,11 +229,6 @@ def derivative(function: Callable[..., Any]) -> Callable[..., Any]:
     _check_callable("derivative", function)
     check_one_variable(function)
     return make_callable(Transform("derivative", function))
-
-
-def _checked(what: str, function: Any) -> Any:
-    _check_callable(what, function)
-    return function
 
 
 for _function in (gradient, withgradient, pullback):

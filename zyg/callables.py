@@ -103,6 +103,9 @@ def _specialisations(self: Any) -> dict[tuple[Type, ...], Specialisation]:
     dispatcher: Dispatcher | None = getattr(self, DISPATCHER, None)
     if dispatcher is None:
         return {}
+    unbound = dispatcher.unbound()
+    if unbound is not None:
+        return _specialisations(unbound)
     return {s.compiled.inferred.parameters: s for group in dispatcher.specialisations.values() for s in group}
 
 

@@ -34,13 +34,33 @@ from .errors import (
     UntypableValue,
 )
 from .fallback import Refusal, Refusals, fall_back, may_fall_back
-from .ir.records import record
+from .ir.records import record, replace
 from .ir.types import MUTABLE, Type, children
-from .transforms import DIRECT_KINDS, Transform, argument_name, check_one_variable, describe, effective_options
-from .typeof import Typing
+from .transforms import DIRECT_KINDS, Transform, argument_name, check_one_variable, chosen, describe, effective_options
+from .typeof import Typing, plain_class
 
 # So many specialisations of one function are kept; more of them warn, and push out the oldest.
 LIMIT = 64
+
+# What is done to a bound method is done to its function, whose first argument is then the object; to a partial, likewise.
+_TAKEN_APART = {
+    "jit": types.MethodType,
+    "grad": (types.MethodType, functools.partial),
+    "value_and_grad": (types.MethodType, functools.partial),
+}
+_unbound: dict[tuple[Any, ...], Any] = {}  # by the identity of the function, which what is kept here keeps alive
+
+
+def taken_apart(function: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """The function under a bound method or a partial, and the arguments that are bound.
+
+    >>> taken_apart(functools.partial(pow, 2, mod=5))
+    (<built-in function pow>, (2,), {'mod': 5})
+    """
+    if isinstance(function, types.MethodType):
+        return function.__func__, (function.__self__,), {}
+    return function.func, function.args, function.keywords
+
 
 # One compilation at a time: inference and the tables here are not made for several threads.
 compile_lock = threading.RLock()
@@ -173,6 +193,7 @@ class Dispatcher:
         # Arguments, by position or name, whose integers are compiled for by their values: axes, say.
         self.by_value: frozenset[int | str] = frozenset()
         self._fixed = False
+        self._unbound: Any = False  # not looked for
         self._binder: Binder | None = None
         self._callable: Any = lambda: None
         self._warned = False
@@ -194,6 +215,11 @@ class Dispatcher:
             return params.differentiate(self.transform.kind, args[0], args[1:], keywords)
         if self.transform.kind in DIRECT_KINDS and args and isinstance(args[0], (types.MethodType, functools.partial)):
             return self._call_unbound(args[0], args[1:], keywords)
+        if self.transform.kind in _TAKEN_APART:
+            if self._unbound is False:
+                self._unbound = self.unbound()
+            if self._unbound is not None:
+                return self._call_apart(args, keywords)
         args, keywords = self.bind(args, keywords)
         for _ in range(_ATTEMPTS):
             specialisation = self._native(args, keywords)
@@ -236,10 +262,7 @@ class Dispatcher:
     def _call_unbound(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Differentiate a bound method or a partial as the function under it, which stays the same from call to call,
         while the object bound here may be new each time. What is bound takes part and is left out of the answer."""
-        if isinstance(function, types.MethodType):
-            plain, bound, named = function.__func__, (function.__self__,), {}
-        else:
-            plain, bound, named = function.func, function.args, function.keywords
+        plain, bound, named = taken_apart(function)
         named, hidden, kind = {**named, **keywords}, len(bound), self.transform.kind
         if kind == "jvp" and len(args) == 2 and all(type(a) is tuple for a in args):
             return self._callable()(plain, (*bound, *args[0]), (*(None,) * hidden, *args[1]), **named)
@@ -250,6 +273,36 @@ class Dispatcher:
             return found[hidden:]
         value, second = found
         return value, second[hidden:] if isinstance(second, tuple) else lambda d: second(d)[hidden:]
+
+    def _call_apart(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        kind, function, argnums = self.transform.kind, self.transform.function, self.transform.argnums
+        if kind != "jit":
+            chosen(kind, argnums, describe(function), len(args))
+        _, bound, named = taken_apart(function)
+        return self._unbound(*bound, *args, **{**named, **keywords})
+
+    def unbound(self) -> Any:
+        """What `zyg.grad` and `zyg.jit` of a bound method call: there is one for all objects that the method may be bound to, which are
+        arguments to it. None for other functions."""
+        transform = self.transform
+        function, argnums = transform.function, transform.argnums
+        if transform.kind not in _TAKEN_APART or not isinstance(function, _TAKEN_APART[transform.kind]):
+            return None
+        plain, bound, _ = taken_apart(function)
+        if isinstance(function, types.MethodType) and not plain_class(type(bound[0])):
+            return None
+        if transform.kind != "jit" and argnums is not None:
+            argnums = tuple([n + len(bound) for n in argnums]) if isinstance(argnums, tuple) else argnums + len(bound)
+        key = (transform.kind, argnums, transform.options, transform.has_aux, id(plain))
+        found = _unbound.get(key)
+        if found is None:
+            from .callables import make_callable
+
+            with compile_lock:
+                while len(_unbound) >= LIMIT:
+                    _unbound.pop(next(iter(_unbound)))
+                found = _unbound.setdefault(key, make_callable(replace(transform, function=plain, argnums=argnums)))
+        return found
 
     def bind(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Positional and keyword arguments as they are compiled for."""

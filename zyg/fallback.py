@@ -309,12 +309,21 @@ def _withgradient(transform: Transform, function: Any, args: tuple[Any, ...], ke
 
 def _value_and_grad(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     numbers = chosen(transform.kind, transform.argnums, describe(function), len(args))
-    value, gradients = _with_gradient(transform.kind, function, args, keywords)
+    if transform.has_aux:
+        value, back = python_pullback(function, args, keywords)
+        if type(value) is not tuple or len(value) != 2:
+            raise TypeError(
+                f"zyg.{transform.kind} with has_aux=True takes functions that give (value, aux), with a number as value"
+            )
+        gradients = back((_seed(transform.kind, function, value[0]), None))
+    else:
+        value, gradients = _with_gradient(transform.kind, function, args, keywords)
     return value, composed.picked(gradients, numbers, transform.argnums)
 
 
 def _grad(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    return _value_and_grad(transform, function, args, keywords)[1]
+    value, gradients = _value_and_grad(transform, function, args, keywords)
+    return (gradients, value[1]) if transform.has_aux else gradients
 
 
 def _derivative(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

@@ -71,11 +71,11 @@ _PLAIN = (type(None), bool, int, float, str)
 def shape_of(transform: Transform) -> Shape | None:
     """The shape of what a callable stands for; None if its code cannot be another's."""
     objects: list[Any] = []
-    levels: list[Hashable] = [(transform.kind, transform.argnums, transform.options)]
+    levels: list[Hashable] = [(transform.kind, transform.argnums, transform.options, transform.has_aux)]
     function: Any = transform.function
     while (inner := transform_of(function)) is not None:
         objects.append(function)
-        levels.append((inner.kind, inner.argnums, inner.options))
+        levels.append((inner.kind, inner.argnums, inner.options, inner.has_aux))
         function = inner.function
     found = _function(function, objects)
     return None if found is None else Shape((tuple(levels), found), objects)

@@ -28,12 +28,15 @@ ARGNUMS: dict[str, Argnums] = {"grad": 0, "value_and_grad": 0, "hvp": 0, "hessia
 @record(frozen=True, eq=False)
 class Transform:
     """kind: what is done; function: to what (None for DIRECT_KINDS, which take it as their first argument);
-    argnums: by which arguments, None for all of them (ARGNUMS); options: None means those of the caller."""
+    argnums: by which arguments, None for all of them (ARGNUMS); options: None means those of the caller; has_aux: the
+    function gives more than what is differentiated; asked: what the user has asked for, where that is not `kind`."""
 
     kind: str
     function: Callable[..., Any] | None = None
     argnums: Argnums = 0
     options: Options | None = None
+    has_aux: bool = False
+    asked: str = ""
 
     @property
     def name(self) -> str:
@@ -123,8 +126,9 @@ def describe(value: Any) -> str:
     if transform.function is None:
         return transform.kind
     inner = describe(transform.function)
-    if transform.kind in ("grad", "value_and_grad") and transform.argnums != 0:
-        return f"{transform.kind}({inner}, argnums={transform.argnums})"
+    if transform.kind in ("grad", "value_and_grad"):
+        said = f", argnums={transform.argnums}" * (transform.argnums != 0) + ", has_aux=True" * transform.has_aux
+        return f"{transform.kind}({inner}{said})"
     return inner if transform.kind == "jit" else f"{transform.kind}({inner})"
 
 

@@ -77,7 +77,9 @@ _DTYPES = "float64, float32, int64, int32, uint8, bool or complex128"
 
 
 def _is_constant(value: Any) -> bool:
-    """Whether nothing in a partial has a gradient."""
+    """Whether nothing in a partial or a bound method has a gradient."""
+    if isinstance(value, types.MethodType):
+        return _is_constant(value.__func__) and _is_constant(value.__self__)
     if isinstance(value, functools.partial):
         return all(map(_is_constant, (value.func, *value.args, *value.keywords.values())))
     return isinstance(value, (str, bytes, int, type(None), types.BuiltinFunctionType, type, np.ufunc)) or (
@@ -130,9 +132,10 @@ class Typing:
             if number is not None:
                 return number
             return self._list(value) if cls is list else self._dict(value)
-        own = getattr(value, "__zyg_type__", None)
-        if isinstance(own, Type):
-            return own
+        if isinstance(
+            getattr(cls, "__zyg_type__", None), property
+        ):  # (of the class: an object's __getattr__ may answer to any name)
+            return value.__zyg_type__
         names = struct_fields(cls)
         if names is not None or plain_class(cls):
             reason = obstacle(cls)
@@ -141,9 +144,10 @@ class Typing:
             if issubclass(cls, tuple):
                 return Struct(cls, names or (), tuple(map(self.of, value)))
             return self._object(value)
-        if cls is functools.partial and self.differentiated and not _is_constant(value):
+        if cls in (functools.partial, types.MethodType) and self.differentiated and not _is_constant(value):
             raise UntypableValue(
-                "a functools.partial that holds numbers or arrays", hint="pass a lambda that calls the function"
+                "a functools.partial that holds numbers or arrays" if cls is functools.partial else "a bound method",
+                hint="pass a lambda that calls the function",
             )
         if callable(value) or isinstance(
             value, (types.ModuleType, type, np.dtype, types.EllipsisType, np.random.Generator, np.random.RandomState)

@@ -37,7 +37,7 @@ from zyg.pipeline import timings
 with timings() as times:
     begin = time.perf_counter()
     if sys.argv[2] == "gradient":
-        zyg.gradient(program.function, *arguments)
+        zyg.gradient(program.function, *arguments) if program.by is None else zyg.grad(program.function, program.by)(*arguments)
     else:  # by the first argument that is not of integers
         by = next(n for n, a in enumerate(arguments) if np.asarray(a).dtype == float)
         zyg.hvp(program.function, *arguments, arguments[by], argnums=by)

@@ -64,3 +64,39 @@ def test_gradients_of_neighbours(name):
 def test_the_gradient_of_neighbours_takes_one_loop_in_lanes():
     text = str(zyg.code_typed(zyg.value_and_grad(variation), np.zeros(9)))
     assert text.count("vector=8") == 1 and text.count("accum") == 2  # in lanes, and what is left over
+
+
+def of_slices(x):
+    """What is added to in one loop overlaps a few elements apart, in several ways at once."""
+    a, b, c, d = x[:-4], x[2:-2], x[4:], x[1:-3]
+    first = a * b + c
+    second = np.tanh(first * d) + a
+    third = second * first * c
+    y = x.copy()
+    y[:-4] = y[2:-2] * y[4:] + y[1:-3] * third / (1 + a * a)
+    y[3:-1] += y[2:-2] * y[1:-3] * y[:-4]
+    total = np.sum(a * b * c * d) + np.sum(np.exp(a * b) / (1 + c * c)) * np.sum(np.sin(d) * a)
+    return total + np.sum(first * second * third) + np.sum(y * y) + np.sum(np.sqrt(1 + y * y) * x)
+
+
+def of_rows(x):
+    """The same with rows of one array, which may be one row."""
+    rows = x.reshape(3, -1).copy()
+    total = 0.0
+    for i in range(3):
+        rows[i] = rows[i] * rows[i - 1] + np.tanh(rows[i - 1] * x[: len(rows[i])]) / (1 + np.exp(-rows[i - 2]))
+        rows[i - 1] = rows[i] * rows[i - 2] + np.sin(rows[i])
+        total += np.sum(rows[i] * rows[i - 1] * rows[0])
+    rows[:, 1:] *= 0.5 + np.cos(rows[:, :-1]) * rows[:, 1:]
+    rows[1:] += rows[:-1] * np.exp(rows[1:])
+    return total + np.sum(rows * rows) + np.sum(rows[1:] * rows[:-1]) + np.sum(np.sqrt(1 + rows * rows))
+
+
+@pytest.mark.parametrize("function", [of_slices, of_rows])
+def test_gradients_that_overlap(function):
+    gradient = zyg.grad(function)
+    for n in (6, 15, 27, 60):
+        x = np.random.default_rng(n).normal(size=n) * 0.5
+        by_complex_steps = [function(x + 1e-30j * row).imag / 1e-30 for row in np.eye(n)]
+        np.testing.assert_allclose(gradient(x), by_complex_steps, rtol=1e-11, atol=1e-12)
+    assert ".rev.each" in str(zyg.code_llvm(zyg.grad(function), x))  # in lanes

@@ -96,6 +96,23 @@ def test_orders_in_memory():
     np.testing.assert_allclose(ds, in_other_orders(w, s + 1e-30j).imag / 1e-30, rtol=1e-13)
 
 
+def test_elements_in_the_order_of_memory():
+    w, wide = np.arange(12.0), np.arange(24.0).reshape(3, 8) / 5
+    for a in (np.asfortranarray(wide)[:, ::2], np.asfortranarray(wide[:, ::2]), wide[::-1, ::2].T):
+        for f in (
+            lambda a: np.sum(a.ravel("K") * w),
+            lambda a: np.sum(a.flatten("K") * w),
+            lambda a: np.sum(a.flatten("A") * w),
+        ):
+            expected = []
+            for place in np.ndindex(a.shape):
+                before, a[place] = a[place], 1e3
+                expected.append(f(a))
+                a[place] = before
+            (got,) = pullback(f, (a,))[1](1.0)
+            np.testing.assert_allclose(got.ravel(), (np.array(expected) - f(a)) / (1e3 - a.ravel()), rtol=1e-9)
+
+
 def test_an_axis_more_on_the_right_of_an_assignment():
     def f(x):
         a = (x * 1.0).reshape(1, 3)

@@ -2,6 +2,7 @@
 
 import _thread
 import bisect
+import dataclasses
 import functools
 import heapq
 import itertools
@@ -425,6 +426,15 @@ def attributes_of_classes(x):
     return total + hasattr(Holder, "q")
 
 
+def data_class_made_inside(x):
+    @dataclasses.dataclass
+    class Pair:
+        first: float
+        second: float = x * x
+
+    return Pair(x).second * Pair(2.0 * x).first
+
+
 PROGRAMS = {
     f.__name__: f
     for f in (
@@ -460,6 +470,7 @@ PROGRAMS = {
             made_by_metaclasses,
             attributes_of_containers,
             attributes_of_classes,
+            data_class_made_inside,
         ),
         *(picked_at_random, parts_of_arrays, of_pairs),
     )

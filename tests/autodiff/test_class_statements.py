@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import enum
+import gc
 import typing
 
 import pytest
@@ -166,3 +167,83 @@ def test_code_from_text_sees_only_the_names_that_it_uses():
     with pytest.raises(zyg.Unsupported, match="exec"):
         zyg.gradient(through, 1.5)
     SCALE[0] = 2.0
+
+
+def values_by_call(x):
+    values = enum.Enum("Values", {"A": x, "B": x, "C": x * x, "D": 2.0, "f": lambda self: x})
+    return values.A.value * x + values.B.value + sum(member.value for member in values) + values["D"].value * x
+
+
+def paired(x):
+    return enum.Enum("Values", [("A", x)]).A.value * x
+
+
+@pytest.mark.filterwarnings("ignore::zyg.errors.FallbackWarning")
+def test_enumerations_by_call():
+    """Aliases are their first member: A and B."""
+    assert zyg.withgradient(values_by_call, 3.0) == (32.0, (16.0,))
+    with pytest.raises(zyg.Unsupported, match="a derivative by a value in the enumeration Values"):
+        zyg.gradient(paired, 3.0)
+
+
+def described(x):
+    @dataclasses.dataclass(slots=True)
+    class P:
+        a: float
+        b: float = x * x
+        c: list = dataclasses.field(default_factory=list)
+
+    made = dataclasses.make_dataclass("Q", ["a", ("b", int, 2)])
+    space = {}
+    exec("def of(kind):\n    def f(a: kind): ...\n    return f.__annotations__", space)
+    texts.append((P.__doc__, made.__doc__, space["of"](int)))
+    return P(x).b * made(x).a
+
+
+texts: list = []
+
+
+@pytest.mark.filterwarnings("ignore::zyg.errors.FallbackWarning")
+def test_data_classes_and_code_from_text_are_described_as_python_does():
+    described(3.0)
+    assert zyg.gradient(described, 3.0) == (27.0,)
+    assert len(texts) == 2 and texts[0] == texts[1]
+
+
+def refused(x):
+    class P:
+        a: float = x
+        b: float
+
+    try:
+        dataclasses.dataclass(P)
+    except TypeError:
+        texts.append(P.__doc__)
+    return P.a * x
+
+
+@pytest.mark.filterwarnings("ignore::zyg.errors.FallbackWarning")
+def test_a_class_that_cannot_be_a_data_class_keeps_its_text():
+    texts.clear()
+    assert zyg.gradient(refused, 3.0) == (6.0,)
+    assert texts == [None]
+
+
+class Held:
+    rate = 2.0
+
+
+ATTRIBUTES = vars(Held)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.errors.FallbackWarning")
+def test_attributes_of_classes_that_the_garbage_collector_does_not_list():
+    def f(x):
+        Held.rate = x * x
+        return ATTRIBUTES["rate"] * x
+
+    gc.freeze()
+    try:
+        assert zyg.gradient(f, 3.0) == (27.0,)
+    finally:
+        gc.unfreeze()

@@ -381,3 +381,21 @@ def test_attributes_of_functions_and_keys_that_are_asked():
     f = numbers_of_functions
     assert slope(f, 0.7) == pytest.approx(derivative(f, 0.7), rel=1e-8)
     assert slope(lambda x: slope(f, x), 0.7) == pytest.approx(derivative(lambda x: slope(f, x), 0.7), rel=1e-6)
+
+
+WRONG_CALLS = [
+    "next()", "sorted([x], [x])", "sum()", "len()", "abs(x, x)", "isinstance(x)", "enumerate()", "reversed([x], [x])", "getattr(x)",
+    "math.sin(x, x)", "math.atan2(x)", "list([x], [x])", "float(x, x)", "map(abs)", "filter(abs)", "[x].append()", "[x].pop(0, 1)",
+    "{}.get()", "{}.update({}, {})", "dict([], [])", "functools.reduce(max)", "sorted([x], other=1)", "math.sin(x=x)",
+    "[x].sort(1)", "collections.deque().append()",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", WRONG_CALLS)
+def test_arguments_that_builtin_functions_do_not_take(call):
+    function = eval(f"lambda x: {call}")
+    with pytest.raises(TypeError) as expected:
+        function(1.0)
+    for _ in range(2):
+        with pytest.raises(TypeError, match=f"^{re.escape(str(expected.value))}$"):
+            python_pullback(function, (1.0,), {})

@@ -161,6 +161,105 @@ def test_the_largest_of_a_row_and_the_part_where_it_is():
                 assert part == np.flatnonzero(places)[0] // 1024 * 1024
 
 
+def _layouts(n, m):
+    """Matrices of these lengths with the bytes around them filled, by rows, by columns, and in steps."""
+    for whole, key in (
+        (np.empty((n, m)), np.s_[:, :]),
+        (np.empty((m, n)).T, np.s_[:, :]),
+        (np.empty((2 * n, 2 * m)), np.s_[::2, ::-2]),
+    ):
+        whole[...] = draw.normal(size=whole.shape)
+        yield whole, whole[key]
+
+
+@each_in_turn
+def test_places_of_extrema_of_rows():
+    for name, reference in (("zyg_row_largest", np.argmax), ("zyg_row_smallest", np.argmin)):
+        types = [ctypes.c_int64, ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p]]
+        function = ctypes.CFUNCTYPE(None, *types)(engine().part(name)[name])
+        for n, m in ((0, 1), (1, 1), (9, 1), (7, 15), (8, 16), (9, 17), (17, 3), (3, 64), (2, 1100)):
+            for _, rows in _layouts(n, m):
+                rows[...] = np.round(rows, 1)
+                for numbers in (0, 3):
+                    for _ in range(numbers if rows.size else 0):
+                        rows[draw.integers(n), draw.integers(m)] = math.nan
+                    places = np.full(n + 1, -7)
+                    function(n, m, rows.ctypes.data, *rows.strides, places.ctypes.data)
+                    assert places[:n].tolist() == reference(rows, axis=1).tolist() and places[n] == -7
+
+
+@each_in_turn
+def test_rows_are_taken_and_added_by_indices():
+    matrix = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
+    types = [ctypes.c_int64, ctypes.c_int64, *matrix, *matrix, *[ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]]
+    take, add = (ctypes.CFUNCTYPE(None, *types)(engine().part(n)[n]) for n in ("zyg_take_rows", "zyg_add_rows"))
+    for count, size, m in ((0, 0, 2), (5, 3, 0), (5, 3, 1), (7, 4, 4), (2, 9, 11)):
+        index = draw.integers(-size, size, 2 * count)[::2] if size else np.zeros(0, np.int64)
+        given = [index.ctypes.data, *index.strides, size]
+        for whole, listed in _layouts(count, m):
+            for _, table in _layouts(size, m):
+                parts = [listed.ctypes.data, *listed.strides, table.ctypes.data, *table.strides]
+                expected = table.copy()
+                np.add.at(expected, index, listed)
+                before, around = table.copy(), whole.copy()
+                add(count, m, *parts, *given)
+                np.testing.assert_array_equal(table, expected)
+                assert np.array_equal(whole, around)
+                table[...] = before
+                take(count, m, *parts, *given)
+                np.testing.assert_array_equal(listed, table[index])
+                assert np.array_equal(table, before)
+
+
+@each_in_turn
+def test_an_element_of_each_row_is_taken_and_added_to():
+    types = [ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64], *[ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]]
+    names = ("zyg_take_places", "zyg_add_places")
+    take, add = (ctypes.CFUNCTYPE(None, *types, ctypes.c_void_p)(engine().part(n)[n]) for n in names)
+    for _, rows in _layouts(6, 5):
+        places, listed = draw.integers(0, 5, 6), np.zeros(12)[::2]
+        parts = [listed.ctypes.data, *listed.strides, rows.ctypes.data, *rows.strides, places.ctypes.data]
+        take(6, *parts)
+        np.testing.assert_array_equal(listed, rows[np.arange(6), places])
+        add(6, *parts)
+        np.testing.assert_array_equal(2 * listed, rows[np.arange(6), places])
+
+
+@each_in_turn
+def test_elements_are_filled_added_and_copied():
+    array = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
+    given = lambda a: (a.ctypes.data, *a.strides)
+
+    def kernel(name, *types):
+        return ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, *array, *types)(engine().part(name)[name])
+
+    fill, add, copy = kernel("zyg_fill", ctypes.c_double), kernel("zyg_add_to", *array), kernel("zyg_copy_to", *array)
+    for n, m in ((0, 3), (1, 1), (1, 20), (3, 17), (5, 8)):
+        for whole, a in _layouts(n, m):
+            for _, b in _layouts(n, m):
+                around, own = whole.copy(), a.copy()
+                add(n, m, *given(a), *given(b))
+                np.testing.assert_array_equal(a, own + b)
+                copy(n, m, *given(a), *given(b))
+                np.testing.assert_array_equal(a, b)
+                fill(n, m, *given(a), 2.5)
+                np.testing.assert_array_equal(a, np.full((n, m), 2.5))
+                a[...] = own
+                assert np.array_equal(whole, around)
+    count_up = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p)(engine().part("zyg_count_up")["zyg_count_up"])
+    for n in (0, 1, 7, 8, 19):
+        numbers = np.full(n + 1, -7)
+        count_up(n, numbers.ctypes.data)
+        assert numbers.tolist() == [*range(n), -7]
+    for behind in range(-9, 10):  # in order, whatever overlaps
+        x = draw.normal(size=60)
+        expected = x.copy()
+        for k in range(20, 40):
+            expected[k + behind] += expected[k]
+        add(1, 20, x[20 + behind :].ctypes.data, 0, 8, x[20:].ctypes.data, 0, 8)
+        np.testing.assert_array_equal(x, expected)
+
+
 @each_in_turn
 def test_where_flags_are_set():
     integer, pointer = ctypes.c_int64, ctypes.c_void_p

@@ -127,7 +127,8 @@ def outcomes(program: Program, filename: str, run: Callable[..., Any]) -> list[O
 def through_python(f: Any, *args: Any) -> Any:
     value, back = python_pullback(f, args, {})
     gradient, again = back(1.0), back(1.0)
-    if plain(gradient) != plain(again):
+    # What NumPy sums may be rounded otherwise the next time, by where the memory lies.
+    if not same(plain(gradient), plain(again)):
         raise Mismatch(f"the pullback gives {gradient}, and {again} when it is called again")
     return value, gradient
 
@@ -185,7 +186,10 @@ def same(x: Any, y: Any) -> bool:
 
 def derivatives(program: Program, filename: str, expected: list[Outcome]) -> list[list[Any]]:
     """Of each call, by dual numbers."""
-    values, gradients = oracle.gradients(program, filename, [call.kind == "value" for call in expected])
+    try:
+        values, gradients = oracle.gradients(program, filename, [call.kind == "value" for call in expected])
+    except OverflowError:
+        raise Skipped("a derivative is not finite, or very large") from None
     for call, value in zip(expected, values):
         if value is not None and not math.isclose(call.result, value, rel_tol=1e-9, abs_tol=1e-9):
             raise Skipped("dual numbers are of another class than those of the program, which asks for it")

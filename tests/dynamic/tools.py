@@ -11,6 +11,7 @@ from . import (
     algorithms,
     changes,
     classes,
+    coincidences,
     designs,
     effects,
     features,
@@ -339,6 +340,7 @@ PARTS = (
     patterns,
     algorithms,
     flow,
+    coincidences,
 )
 for part in PARTS:
     TOOLS |= part.TOOLS

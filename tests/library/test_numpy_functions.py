@@ -90,6 +90,13 @@ def joining():
         (A.T, 0),
         (A, -0),
     )
+    agree(
+        lambda a, s: (np.roll(a, s), np.roll(a, s, 1), np.roll(a, s, (0, 1))),
+        (A, np.array([1, -2])),
+        (A[:0], np.array([3])),
+        (A, np.array([1, 2, 3])),
+        (A, np.array([[1]])),
+    )
     agree(lambda a, r: np.repeat(a, r, axis=0), (A, np.array([0, 3])), (A, np.array([1, 2, 3])), (A, np.array([-1, 1])))
     agree(lambda a, k: (np.insert(a, k, 5.0, axis=1), np.delete(a, k, axis=1)), (A, 1), (A, -1), (A, 7))
     agree(
@@ -122,6 +129,8 @@ def sorting():
 
 def searching():
     agree(lambda a, v: (np.searchsorted(a, v), np.digitize(v, a, right=True)), (S, X), (S, 0.3), (S, np.nan))
+    sevens = np.array([7])
+    agree(lambda a, i: np.take(a, i, axis=1), (A[:0], sevens), (A[:0, :0], sevens), (A[:, :0], sevens), (A, sevens))
     agree(
         lambda x, w: np.bincount(x, w, 4), (np.array([1, 2, 2]), S[:3]), (np.array([1, -1]), S[:2]), (np.array([1]), S)
     )

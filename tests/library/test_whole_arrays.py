@@ -237,7 +237,7 @@ def written(function):
     "function",
     [
         np.asarray, np.ascontiguousarray, np.array, lambda a: a.flatten(), lambda a: a.ravel(), lambda a: a.reshape(-1),
-        lambda a: np.array(a, copy=None), lambda a: np.asarray(a, dtype=complex), lambda a: a.astype(complex), np.copy,
+        lambda a: np.ascontiguousarray(a[None].T), lambda a: np.array(a, copy=None), lambda a: np.asarray(a, dtype=complex), lambda a: a.astype(complex), np.copy,
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("dtype", [float, complex])
@@ -443,3 +443,47 @@ def test_small_whole_powers_are_products():
     assert zyg.jit(lambda x: x**1.5, vectormath=False)(x[14:].clip(0.0)).tolist() == [
         v**1.5 for v in x[14:].clip(0.0).tolist()
     ]
+
+
+def seen_otherwise(a, w):
+    """Of the transposed of an array in Fortran order the elements lie one behind the other, of the shadow they have to, too."""
+    b = a.T if a[0, 0] < 99.0 else w
+    c = a.T.reshape((4, 6))
+    d = a.ravel("F")
+    d = d[1:] * d[:-1]
+    e = np.ascontiguousarray(a[::-1]) * w.T + a[:, ::-1].reshape((4, 6)).T
+    return (
+        np.sum(b**2 * w)
+        + np.sum(np.exp(0.1 * c) * w)
+        + np.sum(d**2)
+        + np.sum(a.reshape((3, 8), order="A") ** 3)
+        + np.sum(e**2)
+    )
+
+
+def test_derivatives_of_what_is_seen_in_another_order():
+    """By tangents that lie in another way the derivative was wrong, or it was refused."""
+    w, base, direction = (np.random.default_rng(n).normal(size=s) for n, s in enumerate([(4, 6), (6, 4), (6, 4)]))
+    wide = np.repeat(base, 2, axis=1)
+    for a in (
+        np.asfortranarray(base),
+        base,
+        base[::-1].copy()[::-1],
+        base[::-1, ::-1].copy()[::-1, ::-1],
+        np.asfortranarray(base[:, ::-1])[:, ::-1],
+        wide[:, ::2],
+        np.asfortranarray(wide)[:, ::2],
+    ):
+
+        def at(t, f, a=a):
+            moved = a.copy(order="K") if a.flags.forc else np.repeat(a, 2, axis=0)[::2]
+            moved += t * direction
+            return f(moved, w)
+
+        slope = lambda f: (8 * (at(1e-3, f) - at(-1e-3, f)) - (at(2e-3, f) - at(-2e-3, f))) / 12e-3
+        gradient = zyg.grad(seen_otherwise)
+        wanted = slope(seen_otherwise)
+        assert np.sum(gradient(a, w) * direction) == pytest.approx(wanted, rel=1e-8)
+        for d in (direction, np.asfortranarray(direction), np.repeat(direction, 2, axis=0)[::2]):
+            assert zyg.jvp(seen_otherwise, (a, w), (d, None))[1] == pytest.approx(wanted, rel=1e-8)
+        assert np.allclose(zyg.hvp(seen_otherwise, a, w, direction), slope(gradient), rtol=1e-7)

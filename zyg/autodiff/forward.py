@@ -111,7 +111,7 @@ class ForwardPart(State):
                 **instr.attrs,
             )
 
-    _forward_reshape = _forward_broadcast = _forward_transpose = _forward_view
+    _forward_reshape = _forward_broadcast = _forward_transpose = _forward_strided = _forward_view
 
     def _forward_apply(self, b: Builder, instr: Instr) -> None:
         """What the elements were is kept, as far as the reverse wants them (see elementwise.py)."""

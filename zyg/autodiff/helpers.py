@@ -24,11 +24,43 @@ def dtype(v: Value) -> Scalar:
 
 
 def zeros_like(b: Builder, array: Value, name: str) -> Value:
-    """A new zeroed shadow for `array`, C-contiguous in memory even where `array` is not."""
-    shape = lengths(b, array)
+    """A new zeroed shadow for `array`."""
     made = shadow_type(array.type)
-    contiguous = b.op("alloc", *shape, type=Array(made.dtype, made.ndim, "C"), name=name, fill="zeros")
-    return as_layout(b, contiguous, made)
+    contiguous = Array(made.dtype, made.ndim, "C")
+    return lying_as(b.op, b.op("alloc", *lengths(b, array), type=contiguous, name=name, fill="zeros"), array)
+
+
+def lying_as(op: Callable[..., Value], made: Value, array: Value) -> Value:
+    """A new array of the shape of `array` (with lanes as one dimension more, it may be), whose elements lie next to each other in
+    the order in which those of `array` do, backwards along axes along which they do. So lie shadows: where an array, or a view of
+    it, is contiguous or can be seen in another shape, its shadow is and can, too, and code that is compiled for that case asks
+    for the array alone."""
+    assert isinstance(array.type, Array) and isinstance(made.type, Array)
+    ndim, given = array.type.ndim, made.type
+    if array.type.layout == "C":
+        return made
+    wanted = Array(given.dtype, given.ndim, "A")
+    shape = [op("dim", array, axis=axis) for axis in range(ndim)]
+    extra = given.ndim > ndim
+    size = const(given.dtype.bits // 8)
+    item = op("mul", op("dim", made, axis=ndim), size) if extra else size
+    strides = _strides_without_gaps(op, array, shape, item)
+    return op("strided", made, *strides, *[size] * extra, type=wanted, name=made.name)
+
+
+def _strides_without_gaps(op: Callable[..., Value], array: Value, shape: list[Value], item: Value) -> list[Value]:
+    """Each axis steps over all those with smaller strides in `array`, and among equal ones over the later; what is repeated there
+    lies outermost."""
+    far = const(2**62)
+    given = [op("stride", array, axis=axis) for axis in range(len(shape))]
+    steps = [op("select", op("eq", step, const(0)), far, op("abs", step)) for step in given]
+    strides = [item] * len(shape)
+    for inner in range(1, len(shape)):
+        for outer in range(inner):
+            usual = op("le", steps[inner], steps[outer])
+            strides[outer] = op("mul", strides[outer], op("select", usual, shape[inner], const(1)))
+            strides[inner] = op("mul", strides[inner], op("select", usual, const(1), shape[outer]))
+    return [op("select", op("lt", g, const(0)), op("neg", s), s) for g, s in zip(given, strides, strict=True)]
 
 
 def as_layout(b: Builder, array: Value, wanted: Array) -> Value:
@@ -241,7 +273,8 @@ def _defined_inside(loop: Loop, v: Value, where: Position) -> bool:
 
 
 __all__ = [
-    "F64", "Position", "as_layout", "copy", "dot_function", "dtype", "fields", "induction", "lengths", "record", "shadow_type",
+    "F64", "Position", "as_layout", "copy", "dot_function", "dtype", "fields", "induction", "lengths", "lying_as", "record",
+    "shadow_type",
     "sum_function", "trip_count", "zeros_like",
 ]  # fmt: skip
 

@@ -70,9 +70,9 @@ class ReverseInstructions(ReverseGraph):
     _reverse_guard = _reverse_poll = _reverse_dim = _reverse_stride = _reverse_overlap = _reverse_same = (
         _reverse_reshapable
     ) = _nothing
-    _reverse_view = _reverse_reshape = _reverse_broadcast = _reverse_transpose = _reverse_stack = _reverse_tape = (
-        _reverse_cursor
-    ) = _reverse_drop = _nothing
+    _reverse_view = _reverse_reshape = _reverse_broadcast = _reverse_transpose = _reverse_strided = _reverse_stack = (
+        _reverse_tape
+    ) = _reverse_cursor = _reverse_drop = _nothing
     _reverse_reserve = _reverse_rewind = _reverse_retain = _reverse_release = _reverse_undefined = _nothing
 
     def _indices(self, instr: Instr, start: int) -> list[Value]:

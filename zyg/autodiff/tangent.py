@@ -217,6 +217,9 @@ class _Body(TangentCalls):
                     attrs["spec"] += ":"
                 elif instr.op == "transpose":
                     attrs["axes"] += (array_type(instr.result).ndim,)
+                elif instr.op == "strided":
+                    size = const(array_type(instr.result).dtype.bits // 8)
+                    rest = [*(b.op("mul", stride, const(self.lanes)) for stride in rest), size]
                 else:
                     rest = [*rest, const(self.lanes)]
             made = b.op(
@@ -229,7 +232,7 @@ class _Body(TangentCalls):
             )
             self.shadows[instr.result] = made
 
-    _reshape = _broadcast = _transpose = _view
+    _reshape = _broadcast = _transpose = _strided = _view
 
     def _undefined(self, b: Builder, instr: Instr) -> None:
         b.append(instr)

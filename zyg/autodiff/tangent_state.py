@@ -154,7 +154,7 @@ class TangentState:
         shape = [*helpers.lengths(b, array), *self._lane_shape()]
         plain = Array(wanted.dtype, wanted.ndim, "C")
         made = b.op("alloc", *shape, type=plain, name=f"d_{array.name}", fill="zeros")
-        return helpers.as_layout(b, made, wanted)
+        return helpers.lying_as(b.op, made, array)
 
     def _lane_shape(self) -> list[Value]:
         return [] if self.lanes == 1 else [const(self.lanes)]

@@ -7,6 +7,9 @@ from typing import Any
 # What is known of methods that are read as attributes, and then called.
 PLAIN = "read plainly"
 
+# Where the place of a call (a list) has forward halves by the identity of what is called.
+KNOWN_AT = 6
+
 
 def nothing(back: Any, d: Any, shadows: Any) -> Any:
     """The pullback of what was recorded and carries nothing. With what a loop goes through it says that the loop's items have

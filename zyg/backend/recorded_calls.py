@@ -31,12 +31,15 @@ from .phrases import (
     operator,
     type_of,
 )
-from .pullbacks import PLAIN
+from .pullbacks import KNOWN_AT, PLAIN
 from .recorded import store_rarely
 from .recorded_accesses import append
 
 if TYPE_CHECKING:
     from .python import Emitter
+
+
+_ID = Const(id, OBJECT)
 
 
 def find_callee(e: Emitter, tree: Tree) -> None:
@@ -77,6 +80,22 @@ def find_callee(e: Emitter, tree: Tree) -> None:
             jump(e, end)
             e.label(unknown, depth)
         names = tree.operation.attrs.get("names")  # of the last arguments
+        if not read and names is None:
+            strange, passing = Label(), Label()
+            item_at(e, site, KNOWN_AT)
+            if PY313:
+                e.to_bool()
+            e.jump_if("FALSE", passing)
+            call_method(e, lambda: item_at(e, site, KNOWN_AT), "get", lambda: call_function(e, _ID, [callee]))
+            e.out("COPY", 1)
+            jump_if_none(e, strange)
+            e.out("PUSH_NULL")
+            if not PY313:
+                e.out("SWAP", 2)
+            jump(e, end)
+            e.label(strange, depth + 1)
+            e.out("POP_TOP")
+            e.label(passing, depth)
         about = Const(len(arguments), I64) if names is None else Const(names, OBJECT)
         begin_call(e, lambda: call_function(e, find, [callee, site, about]))
         jump(e, end)

@@ -334,10 +334,11 @@ def take_part(e: Emitter, shadow: Value, part: Value, position: bool | None, las
                 e.load(shadow)
                 e.load(part)
                 e.out("STORE_SUBSCR")
-        jump(e, end)
-        e.label(absent, depth)
-        e.out("LOAD_CONST", None)
         if position is None:
+            jump(e, end)
+        with e.aside():
+            e.label(absent, depth)
+            e.out("LOAD_CONST", None)
             jump(e, end)
     if position is not True:
         e.label(mapping, depth)

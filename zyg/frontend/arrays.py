@@ -218,10 +218,20 @@ def of_kind(a: Abstract, floats: ArrayValue) -> ArrayValue | ComplexArrayValue:
 
 def general(e: Evaluator, a: Abstract) -> ArrayValue | ComplexArrayValue:
     """The array as one of any strides: what is this on one path and a copy on another has one type then."""
+    return _of_layout(e, a, "A")
+
+
+def packed(e: Evaluator, a: Abstract) -> ArrayValue | ComplexArrayValue:
+    """An array that is contiguous, as one that is known to be."""
+    return _of_layout(e, a, "C")
+
+
+def _of_layout(e: Evaluator, a: Abstract, layout: str) -> ArrayValue | ComplexArrayValue:
     from .edges import array_as
 
     floats = memory(a)
-    return of_kind(a, ArrayValue(array_as(e, floats.value, Array(floats.type.dtype, floats.type.ndim, "A", floats.type.writable))))  # fmt: skip
+    type = Array(floats.type.dtype, floats.type.ndim, layout, floats.type.writable)
+    return of_kind(a, ArrayValue(array_as(e, floats.value, type)))
 
 
 def element_type(a: Abstract) -> Scalar:

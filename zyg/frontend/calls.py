@@ -157,10 +157,10 @@ def call_object(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str
         library = obj.__module__ is not None and obj.__module__.startswith("zyg.library.")
         return call_function(e, function_value(e, obj, library), args, keywords, library)
     if isinstance(obj, python_types.MethodType):
-        return e.call(known(obj.__func__), [known(obj.__self__), *args], keywords)
+        return e.call(known(obj.__func__), [held(e, obj.__self__), *args], keywords)
     if isinstance(obj, functools.partial):
-        bound = [known(a) for a in obj.args]
-        named = {k: known(v) for k, v in obj.keywords.items()} | keywords
+        bound = [held(e, a) for a in obj.args]
+        named = {k: held(e, v) for k, v in obj.keywords.items()} | keywords
         return e.call(known(obj.func), [*bound, *args], named)
     if not isinstance(obj, type) and plain_class(type(obj)) and hasattr(type(obj), "__call__"):  # noqa: B004
         instance = held(e, obj, by_rule=False)

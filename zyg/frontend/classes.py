@@ -111,7 +111,8 @@ def get_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
     own = find_in_class(cls, "__getattr__")
     if own is not None and is_object_class(cls) and find_in_class(cls, name) is None:
         return construction.call_known(e, own[1], [v, Known(name)])
-    if hasattr(cls, name) or isinstance(v, Known) and hasattr(v.object, name):
+    # (Of annotations the metaclass says that the class itself has none.)
+    if hasattr(cls, name) or find_in_class(cls, name) or isinstance(v, Known) and hasattr(v.object, name):
         cached = isinstance((find_in_class(cls, name) or (None, None))[1], functools.cached_property)
         hint = "write a property, or set the attribute in __init__" if cached else ""
         raise e.refuse(f"the attribute '{name}' of {_with_article(cls)}", types=[describe(v, e.heap)], hint=hint)

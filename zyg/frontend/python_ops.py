@@ -558,7 +558,11 @@ def _call_spread(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
     if items is None and iterators.is_iterator(e, args):
         items = kinds.known_items(e, lists.to_list(e, args))
     if items is None:
-        raise e.refuse("a call with *args of a length that is not known when compiling", types=[describe(args, e.heap)])
+        raise e.refuse(
+            "a call with *args of a length that is not known when compiling",
+            types=[describe(args, e.heap)],
+            hint="give them names first: x, y = rows",
+        )
     keywords = dicts.from_value(e, rest[0]) if rest else {}
     return e.call(callee, list(items), keywords)
 

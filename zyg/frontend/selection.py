@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir.core import Const, Value, const
-from zyg.ir.types import BOOL, I64
+from zyg.ir.types import BOOL, F64, I64
 
 from . import arrays, kinds, lists
 from .arrays import ARRAYS, dims, element_type, memory, ndim, of_kind, permuted
@@ -43,8 +43,8 @@ _SHAPES = "shape mismatch: value array of shape"
 _RESULT = "could not be broadcast to indexing result of shape"
 
 
-def get(e: Evaluator, a: Abstract, parts: list[Abstract]) -> Abstract:
-    return Selection(e, a, parts).gathered()
+def get(e: Evaluator, a: Abstract, parts: list[Abstract], rows: Value | None = None) -> Abstract:
+    return Selection(e, a, parts, rows).gathered()
 
 
 def set(e: Evaluator, a: Abstract, parts: list[Abstract], value: Abstract) -> None:
@@ -128,9 +128,9 @@ def check_mask(e: Evaluator, mask: ArrayValue, lengths: Sequence[Value], first: 
 
 
 class Selection:
-    """The elements of `a` that a key with arrays selects."""
+    """The elements of `a` that a key with arrays selects. Where `rows` is 0 at run time, indices may be out of range."""
 
-    def __init__(self, e: Evaluator, a: Abstract, parts: list[Abstract]):
+    def __init__(self, e: Evaluator, a: Abstract, parts: list[Abstract], rows: Value | None = None):
         from zyg.library.numpy_ import gathering
 
         from . import indexing
@@ -175,8 +175,9 @@ class Selection:
         self.prefix, self.suffix = lengths[:before], lengths[before + len(axes) :]
         self._broadcast([v for _, v in indices])
         if e.options.boundscheck:
+            count = Number(self._count() if rows is None else e.op("mul", self._count(), rows))
             for index, length, own in unchecked:
-                self._call(gathering.check_range, flat(e, index), Number(length), Known(own), Number(self._count()))
+                self._call(gathering.check_range, flat(e, index), Number(length), Known(own), count)
 
     def _shows(self, p: Abstract) -> bool:
         """Whether a part keeps the arrays left and right of it apart."""
@@ -239,13 +240,22 @@ class Selection:
 
         e = self.e
         count = self._count()
-        made = arrays.allocate(e, [*self.prefix, count, *self.suffix], element_type(self.array), "empty")
-        self._call(gathering.gather, made, self.base, self.leading, self.indices)
+        if self._takes_rows():
+            made = self._call(gathering.taken, self.base, self.indices.items[0])
+        else:
+            made = arrays.allocate(e, [*self.prefix, count, *self.suffix], element_type(self.array), "empty")
+            self._call(gathering.gather, made, self.base, self.leading, self.indices)
         e.inference.fresh.add(memory(made).value)
         if len(self.shape) > 1:
             made = reshaped(e, made, [*self.prefix, *self.shape, *self.suffix])
             e.inference.fresh.add(memory(made).value)
         return made
+
+    def _takes_rows(self) -> bool:
+        """Whether elements are selected by a kernel (library/kernels.py): doubles, or rows of doubles, by one list of int64."""
+        of_doubles = isinstance(self.base, ArrayValue) and self.base.type.dtype is F64 and self.base.type.ndim <= 2
+        by = [memory(v).type.dtype for v in self.indices.items]
+        return of_doubles and not self.prefix and by == [I64]
 
     def _count(self) -> Value:
         if len(self.shape) == 1:

@@ -244,24 +244,26 @@ class Variables(Generic[V]):
             self.write(block, variable, value)
             return value
         if sealed and edges > 1:
-            sole = self._sole(block, variable, work)
-            if sole is not None:
-                return sole
+            return self._meet(block, variable, work)
+        return self._parameter(block, variable, work)
+
+    def _parameter(self, block: Block, variable: V, work: list[tuple[Block, V, Value]]) -> Value:
         param = Value(self.type_of(variable), self.name_of(variable))
         self.params.setdefault(block, []).append(param)
         self.write(block, variable, param)
-        if sealed:
+        if block in self.sealed:
             work.append((block, variable, param))
         else:
             self.incomplete.setdefault(block, {})[variable] = param
         return param
 
-    def _sole(self, block: Block, variable: V, work: list[tuple[Block, V, Value]]) -> Value | None:
-        """The one value that comes on all ways into a block, if there is one: parameters are then not made to be found redundant,
-        which is what would happen to most where many variables pass many blocks."""
+    def _meet(self, block: Block, variable: V, work: list[tuple[Block, V, Value]]) -> Value:
+        """The value in a block of several edges. If it is one on all ways into it, then no parameters are made to be found redundant,
+        which is what would happen to most where many variables pass many blocks. Else all blocks on these ways get to know it at
+        once, so that none of them is gone through again."""
         between = [block]
         seen = {block}
-        sole: Value | None = None
+        found: list[Value] = []
         for b in between:
             for source, _ in self.edges[b]:
                 if source in seen:
@@ -270,20 +272,45 @@ class Variables(Generic[V]):
                 value = self.current.setdefault(source, {}).get(variable)
                 if value is None and self.at_start is not None:
                     value = self.at_start(source, variable)
+                    if value is not None:
+                        self.write(source, variable, value)
                 if value is None and source in self.sealed and self.edges.get(source):
                     between.append(source)
                     continue
                 if value is None:
                     value = self._begin(source, variable, 0, work)
                 value = self.resolve(value)
-                if sole is None:
-                    sole = value
-                elif not _same_value(value, sole):
-                    return None
-        if sole is not None:
+                if not found or not _same_value(value, found[0]):
+                    found.append(value)
+        if len(found) == 1:
             for b in between:
-                self.write(b, variable, sole)
-        return sole
+                self.write(b, variable, found[0])
+            return found[0]
+        for b in self._sources_first(block, set(between)):
+            values = [self.current[source].get(variable) for source, _ in self.edges[b]]
+            first = values[0]
+            if first is not None and all(v is not None and _same_value(v, first) for v in values):
+                self.write(b, variable, first)
+            else:  # (None: on a way around a loop)
+                self._parameter(b, variable, work)
+        return self.current[block][variable]
+
+    def _sources_first(self, block: Block, among: set[Block]) -> list[Block]:
+        """These blocks, all of which lead to `block`, each behind its sources but for those around a loop."""
+        order: list[Block] = []
+        among.discard(block)
+        stack = [(block, iter(self.edges[block]))]
+        while stack:
+            b, rest = stack[-1]
+            for source, _ in rest:
+                if source in among:
+                    among.discard(source)
+                    stack.append((source, iter(self.edges[source])))
+                    break
+            else:
+                order.append(b)
+                stack.pop()
+        return order
 
     def seal(self, block: Block) -> None:
         """All edges into `block` are known from now on."""

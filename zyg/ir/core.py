@@ -262,7 +262,8 @@ class Function:
         return format_function(self)
 
 
-VIEWS = ("view", "reshape", "broadcast", "transpose")  # ops that give another way to the memory of their first operand
+# Ops that give another way to the memory of their first operand.
+VIEWS = ("view", "reshape", "broadcast", "transpose", "strided")
 CALLING = ("call", "apply")  # ops whose attrs['callee'] names a function of the module
 
 

@@ -131,7 +131,7 @@ def advance(instr: Instr, param: Value) -> int | None:
 # ---------------------------------------------------------------------------------------------------- work
 
 _AT_ONE_PLACE = frozenset({"call", "load", "store", "accum", "dim", "stride", "view", "guard", "retain", "release",
-                           "overlap", "same", "reshape", "reshapable", "transpose", "stop"})  # fmt: skip
+                           "overlap", "same", "reshape", "reshapable", "transpose", "strided", "stop"})  # fmt: skip
 BRIEF = 64  # iterations
 
 

@@ -503,6 +503,13 @@ def _transpose(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence
     return [np.lib.stride_tricks.as_strided(*_transposed_strides(operands[0], instr.attrs["axes"]))]
 
 
+@_runs
+def _strided(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]:
+    array, *strides = operands
+    seen = np.lib.stride_tricks.as_strided(array, array.shape, list(map(abs, strides)))
+    return [seen[tuple(slice(None, None, -1 if stride < 0 else 1) for stride in strides)]]
+
+
 def _transposed_strides(array: Any, axes: tuple[int, ...]) -> tuple[Any, list[int], list[int]]:
     merged = [[k for k, to in enumerate(axes) if to == axis] for axis in range(len(set(axes)))]
     shape = [min(array.shape[k] for k in sources) for sources in merged]

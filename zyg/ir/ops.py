@@ -450,6 +450,8 @@ op("reshapable", lambda types, attrs: (BOOL,), "whether the strides of an array 
    "(an i64 per dimension)", vjp="none")  # fmt: skip
 op("transpose", _stated, "an array with its dimensions elsewhere: attrs['axes'] has, for each of them, the one of the result that it "
    "becomes; of those that become the same one the diagonal is seen, as long as the shortest", vjp="structural")  # fmt: skip
+op("strided", _stated, "a contiguous array of this shape with its elements in another order in memory: an i64 per dimension, its "
+   "stride in bytes; along negative ones it runs backwards", vjp="structural")  # fmt: skip
 op("fill", _no_result, "array, value: set every element", effects="write", vjp="structural")
 op("copyto", _no_result, "destination, source of the same shape and dtype: copy (as if by way of a temporary)",
    effects="write", vjp="structural")  # fmt: skip

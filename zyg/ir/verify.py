@@ -77,7 +77,7 @@ def check_blocks(function: Function, module: Module | None) -> Problems:
         if not block.terminated:
             yield Problem("the block does not end in a terminator", block, block.instrs[-1] if block.instrs else None)
         for instr in block.instrs[:-1]:
-            if instr.op in TERMINATORS:
+            if instr.targets or instr.op in TERMINATORS:
                 yield Problem("a terminator in the middle of a block", block, instr)
 
 
@@ -87,13 +87,13 @@ _TARGETS = {"jump": (1, 1), "branch": (2, 2), "switch": (1, None)}
 def check_targets(function: Function, module: Module | None) -> Problems:
     """Terminators have as many targets as they need, in this function, never its entry."""
     present = set(function.blocks)
-    for block, instr in function.instructions():
+    for block in function.blocks:  # only terminators have any (check_blocks)
+        instr = block.terminator
         least, most = _TARGETS.get(instr.op, (0, 0))
         if not least <= len(instr.targets) <= (len(instr.targets) if most is None else most):
             yield Problem(f"{instr.op} has {len(instr.targets)} targets", block, instr)
         for target in instr.targets:
             yield from _check_target(function, present, block, instr, target)
-    for block in function.blocks:
         if block.handler is not None:
             yield from _check_target(function, present, block, None, block.handler)
 
@@ -158,18 +158,23 @@ def check_value_types(function: Function, module: Module | None) -> Problems:
     """Values have value types (tuples and the like are exploded); literals fit theirs."""
     for block in function.blocks:
         for value in block.params:
-            if not isinstance(value.type, _VALUE_TYPES):
+            if type(value.type) not in _VALUE_TYPES:
                 yield Problem(f"the parameter %{value.name} has the structured type {value.type}", block)
         for instr in block.instrs:
             for value in instr.results:
-                if not isinstance(value.type, _VALUE_TYPES):
+                if type(value.type) not in _VALUE_TYPES:
                     yield Problem(f"a result has the structured type {value.type}", block, instr)
-            for value in uses(instr):
+            for value in _used(instr):
                 if isinstance(value, Const) and not _literal_fits(value):
                     yield Problem(f"the literal {value.value!r} is no {value.type}", block, instr)
 
 
-_VALUE_TYPES = (Scalar, ObjectType, Array, Stack, Tape)
+def _used(instr: Instr) -> Sequence[Value]:
+    """What core.uses gives; most instructions have no targets."""
+    return list(uses(instr)) if instr.targets else instr.operands
+
+
+_VALUE_TYPES = frozenset({Scalar, ObjectType, Array, Stack, Tape})
 _INT_RANGES = {"i64": (-(2**63), 2**63 - 1), "i32": (-(2**31), 2**31 - 1), "u8": (0, 255)}
 
 
@@ -207,12 +212,15 @@ def check_dominance(function: Function, module: Module | None) -> Problems:
         return dominators.dominates(home, block) if is_param else dominators.available(home, block)
 
     for block in dominators.order:
-        here: set[Value] = set()
+        here: set[Value] = set()  # what may be used at the instruction that is looked at
         for instr in block.instrs:
-            for value in uses(instr):
-                if not isinstance(value, Const) and value not in here and not reaches(value, block):
+            for value in _used(instr):
+                if value in here or isinstance(value, Const):
+                    continue
+                if not reaches(value, block):
                     what = "is used before its definition" if value in defined_in else "is not defined in this function"
                     yield Problem(f"%{value.name} {what}", block, instr)
+                here.add(value)
             here.update(instr.results)
         for value in block.handler.args if block.handler is not None else ():
             if not isinstance(value, Const) and not reaches(value, block):
@@ -225,14 +233,13 @@ def check_dominance(function: Function, module: Module | None) -> Problems:
 def check_typing(function: Function, module: Module | None) -> Problems:
     """Ops exist, operands fit them, and results have the types that the op table gives."""
     for block, instr in function.instructions():
-        op = OPS.get(instr.op)
+        op, special = OPS.get(instr.op), _SPECIAL.get(instr.op)
         if op is None:
             yield Problem(f"there is no op {instr.op}", block, instr)
             continue
-        special = _SPECIAL.get(instr.op)
         try:
             expected = op.typing([v.type for v in instr.operands], instr.attrs)
-            messages = list(special(instr)) if special is not None else []
+            messages = [] if special is None else list(special(instr))
         except TypeError as error:
             yield Problem(f"{instr.op}: {error}", block, instr)
             continue
@@ -388,6 +395,14 @@ def _reshapable(instr: Instr) -> Iterator[str]:
         yield "reshapable takes an array and i64 lengths"
 
 
+def _strided(instr: Instr) -> Iterator[str]:
+    array, result = instr.operands[0].type, instr.results[0].type
+    if not isinstance(array, Array) or result != Array(array.dtype, array.ndim, "A") or array.layout != "C":
+        yield "strided takes a C-contiguous array and gives one of any strides, of the same dtype and dimensions"
+    elif len(instr.operands) != 1 + array.ndim or any(v.type is not I64 for v in instr.operands[1:]):
+        yield "strided takes an i64 stride per dimension"
+
+
 def _transpose(instr: Instr) -> Iterator[str]:
     array, result, axes = instr.operands[0].type, instr.results[0].type, instr.attrs.get("axes")
     if not isinstance(array, Array) or not isinstance(result, Array) or result.dtype is not array.dtype:
@@ -519,6 +534,7 @@ _SPECIAL: dict[str, Special] = {
     "reshape": _reshape,
     "reshapable": _reshapable,
     "transpose": _transpose,
+    "strided": _strided,
     "fill": _fill,
     "copyto": _array_to_array,
     "addto": _array_to_array,

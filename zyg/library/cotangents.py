@@ -199,14 +199,26 @@ def gradient_class(cls: type, names: tuple[str, ...]) -> type:
     """The named tuple that holds the gradient by an instance of `cls`."""
     made = namedtuple(f"{cls.__name__}Gradient", names)
     made.__module__ = cls.__module__
-    return made
+    return _pickled_by(made, gradient_class, cls, names)
 
 
 @cache
 def closure_gradient_class(name: str, variables: tuple[str, ...]) -> type:
     """The named tuple that holds the gradient by what a function captured."""
     plain = "".join(c for c in name if c.isalnum() or c == "_").strip("_0123456789")
-    return namedtuple(f"{plain or 'closure'}Gradient", variables, rename=True)
+    made = namedtuple(f"{plain or 'closure'}Gradient", variables, rename=True)
+    return _pickled_by(made, closure_gradient_class, name, variables)
+
+
+def _pickled_by(made: Any, *how: Any) -> Any:
+    """A class that no module has is pickled by how it is made."""
+    made.__reduce__ = lambda self: (_remade, (how, tuple(self)))
+    return made
+
+
+def _remade(how: tuple[Any, ...], items: tuple[Any, ...]) -> Any:
+    make, *about = how
+    return make(*about)(*items)
 
 
 def leaves_of(v: Any, heap: Heap, seen: set[Any] | None = None) -> list[Value]:

@@ -30,7 +30,7 @@ from .cotangents import items_of
 from .gradients import with_gradient
 from .registry import emits
 
-FIRST = Known(0)
+FIRST, FALSE = Known(0), Known(False)
 # Where the emitters of public functions are; modules that are loaded by need.
 DIRECT = {
     "gradient": "gradients",
@@ -50,7 +50,8 @@ class TransformValue(CallableValue):
     function: Abstract
 
     def head(self) -> Any:
-        return ("transform", self.transform.kind, self.transform.argnums, self.transform.options)
+        transform = self.transform
+        return ("transform", transform.kind, transform.argnums, transform.options, transform.has_aux, transform.asked)
 
     def parts(self) -> tuple[Any, ...]:
         return (self.function,)
@@ -66,7 +67,8 @@ def value_and_grad(
     e: Evaluator, transform: Transform, f: Abstract, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> tuple[Abstract, Abstract]:
     numbers = _chosen(e, transform.kind, transform.argnums, f, args)
-    value, gradients = with_gradient(e, f, args, keywords, transform.kind, numbers)
+    asked = transform.asked or transform.kind
+    value, gradients = with_gradient(e, f, args, keywords, asked, numbers, transform.has_aux)
     picked = [gradients[n] for n in numbers]
     return value, TupleValue(tuple(picked)) if isinstance(transform.argnums, tuple) else picked[0]
 
@@ -144,7 +146,8 @@ def call_transform(
         if kind == "jit":
             return e.call(f, args, keywords)
         if kind == "grad":
-            return value_and_grad(e, transform, f, args, keywords)[1]
+            value, gradients = value_and_grad(e, transform, f, args, keywords)
+            return TupleValue((gradients, value.parts()[1])) if transform.has_aux else gradients
         if kind == "value_and_grad":
             return TupleValue(value_and_grad(e, transform, f, args, keywords))
         if kind == "derivative":
@@ -158,9 +161,20 @@ def call_transform(
         return e.call(known(getattr(drivers, kind)), args, keywords)
 
 
-def _transform(e: Evaluator, kind: str, function: Abstract, argnums: Abstract = FIRST) -> Abstract:
+def _transform(
+    e: Evaluator, kind: str, function: Abstract, argnums: Abstract = FIRST, has_aux: Abstract = FALSE, asked: str = ""
+) -> Abstract:
     """`zyg.grad(f, argnums)` and its like, called in compiled code."""
-    return TransformValue(Transform(kind, None, _constant(e, kind, argnums)), function)
+    if not isinstance(has_aux, Known) or not isinstance(has_aux.object, bool):
+        raise e.refuse(f"has_aux of {kind} that is not known when compiling", hint="write True or False")
+    made = Transform(kind, None, _constant(e, kind, argnums), has_aux=has_aux.object, asked=asked)
+    return TransformValue(made, function)
+
+
+def slope(e: Evaluator, function: Abstract, argnums: Abstract, asked: Abstract) -> Abstract:
+    """`drivers.slope`."""
+    assert isinstance(asked, Known)
+    return _transform(e, "grad", function, argnums, asked=asked.object)
 
 
 def _constant(e: Evaluator, kind: str, argnums: Abstract) -> Argnums:
@@ -180,12 +194,14 @@ def _register() -> None:
     import zyg
 
     @emits(zyg.grad)
-    def grad(e: Evaluator, function: Abstract, argnums: Abstract = FIRST) -> Abstract:
-        return _transform(e, "grad", function, argnums)
+    def grad(e: Evaluator, function: Abstract, argnums: Abstract = FIRST, *, has_aux: Abstract = FALSE) -> Abstract:
+        return _transform(e, "grad", function, argnums, has_aux)
 
     @emits(zyg.value_and_grad)
-    def value_and_grad(e: Evaluator, function: Abstract, argnums: Abstract = FIRST) -> Abstract:
-        return _transform(e, "value_and_grad", function, argnums)
+    def value_and_grad(
+        e: Evaluator, function: Abstract, argnums: Abstract = FIRST, *, has_aux: Abstract = FALSE
+    ) -> Abstract:
+        return _transform(e, "value_and_grad", function, argnums, has_aux)
 
     @emits(zyg.derivative)
     def derivative(e: Evaluator, function: Abstract) -> Abstract:

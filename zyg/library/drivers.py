@@ -27,6 +27,11 @@ def several(function: Any, args: tuple[Any, ...], tangents: tuple[Any, ...], lan
 
 
 @compiled_only
+def slope(function: Any, argnums: Any, asked: str) -> Any:
+    """`zyg.grad(function, argnums)`, in errors by the name of what was asked for."""
+
+
+@compiled_only
 def copies(values: Any) -> Any:
     """The same structure with copies of all arrays, and of lists and objects."""
 
@@ -100,7 +105,7 @@ def hvp(function: Any, args: Any, v: Any, argnums: Any, places: Any, /, **keywor
         tangents = tuple([v if p is not None else None for p in places])
     else:
         tangents = tuple([v[len(p)] if p is not None else None for p in places])
-    return zyg.jvp(zyg.grad(function, argnums), args, tangents, **keywords)[1]
+    return zyg.jvp(slope(function, argnums, "hvp"), args, tangents, **keywords)[1]
 
 
 REAL = (
@@ -126,7 +131,7 @@ def hessian(function: Any, args: Any, argnums: Any, places: Any, /, **keywords: 
         matrix = _hessian_of_numbers(function, args, (like,), places, **keywords)
         return blocks(like, like, matrix)
     tangents = tuple([1.0 if p is not None else None for p in places])
-    second = zyg.jvp(zyg.grad(function, argnums), args, tangents, **keywords)[1]
+    second = zyg.jvp(slope(function, argnums, "hessian"), args, tangents, **keywords)[1]
     return 0.0 if second is None else second
 
 
@@ -158,7 +163,7 @@ def _hessian_of_array(function: Any, args: Any, argnum: Any, places: Any, **keyw
     result = table(x, n)
     for start in range(0, n, LANES):
         tangents = tuple([_unit(x, start, LANES) if p is not None else None for p in places])
-        columns = several(zyg.grad(function, argnum), copies(args), tangents, LANES, **keywords)[1]
+        columns = several(slope(function, argnum, "hessian"), copies(args), tangents, LANES, **keywords)[1]
         if columns is not None:
             _put_columns(result, start, columns.reshape((n, LANES)))
     return result.reshape(x.shape + x.shape)
@@ -178,6 +183,8 @@ def jacobian(function: Any, args: Any, argnums: Any, places: Any, /, **keywords:
     elif isinstance(value, (tuple, list)):
         vector = lambda *args, **keywords: np.array(function(*args, **keywords))
         found = _jacobian_of_array(vector, kept, places, np.array(value), **keywords)
+    elif not isinstance(value, (int, float, np.number)):
+        raise TypeError("zyg.jacobian takes functions whose value is a number, an array, or a structure of such")
     elif argnums is None:
         return zyg.gradient(function, *kept, **keywords)
     else:

@@ -65,14 +65,19 @@ def differentiate(
     check: Callable[[Evaluator, Body], None],
     chosen: Sequence[int] | None = None,
     implicit: bool = False,
+    has_aux: bool = False,
 ) -> Differentiated:
-    """`implicit`: by all arrays that the function uses without taking them as arguments."""
+    """`implicit`: by all arrays that the function uses without taking them as arguments. `has_aux`: of the first item of its value."""
     not_none = "" if split else f"the value of {shown(f)} is None; its gradient takes a number"
     body = infer_body(e, f, args, keywords, e.context.level + 1, not_none)
     if not body.results and body.value is NONE:
         pass  # it raises always, or gives nothing: `check` says what that means
-    _refuse_choice(e, body.value)
+    if not has_aux:
+        _refuse_choice(e, body.value)
     check(e, body)
+    outputs: Sequence[int] = range(body.outputs)
+    if has_aux and isinstance(body.value, TupleValue):  # (a constant is no output)
+        outputs = [k for k in outputs if body.results[k] in leaves_of(body.value.items[0], body.heap)][:1]
     module, name = body.module, body.name
     params = list(module.functions[name].params)
     if implicit:
@@ -81,7 +86,7 @@ def differentiate(
     # By the code as it is written: what the optimiser sees through does not decide whether a gradient is None.
     results = summarise(module, name)[name].results
     bits = 0
-    for r in range(body.outputs):
+    for r in outputs:
         bits |= results[r]
     dependent = {k for k, p in enumerate(params) if id(p) in wanted and bits >> k & 1 and differentiable(p.type)}
     optimise(module, "clean")
@@ -95,7 +100,7 @@ def differentiate(
         summaries = None
     wrt = [k in dependent for k in range(len(params))]
     with final_refusals():
-        made = adjoint(module, name, wrt, split, range(body.outputs), summaries)
+        made = adjoint(module, name, wrt, split, outputs, summaries)
     return Differentiated(body, made, dependent, params)
 
 
@@ -176,9 +181,17 @@ def finish_objects(e: Evaluator, body: Body, results: list[Value]) -> Abstract:
     return value
 
 
-def real_scalar(what: str) -> Callable[[Evaluator, Body], None]:
+SECOND = ("hvp", "hessian")
+
+
+def real_scalar(what: str, has_aux: bool = False) -> Callable[[Evaluator, Body], None]:
     def check(e: Evaluator, body: Body) -> None:
         v = body.value
+        if has_aux and not returns_nothing(body):
+            if not isinstance(v, TupleValue) or len(v.items) != 2:
+                what_is_wrong = f"the {what} with has_aux of a function whose value is no pair"
+                raise Misuse(what_is_wrong, e.position, types=[describe(v, body.after)], hint="return value, aux")
+            v = v.items[0]
         if not body.results and v is NONE and returns_nothing(body):
             return
         if isinstance(v, Number) and v.type is not BOOL:
@@ -186,7 +199,9 @@ def real_scalar(what: str) -> Callable[[Evaluator, Body], None]:
         if isinstance(v, ConflictValue):
             raise conflict(e, v)
         hint = "use zyg.pullback(f, *args), which takes a cotangent for the value"
-        if isinstance(v, Reference) and body.after[v.id].kind == "iterator":
+        if what in SECOND:
+            hint = f"the {what} is of functions that give a number"
+        elif isinstance(v, Reference) and body.after[v.id].kind == "iterator":
             hint = "go through it there: return the sum of its items"
         elif v is NONE:
             hint = "return a number: a function without `return` has the value None"
@@ -217,15 +232,18 @@ def with_gradient(
     keywords: dict[str, Abstract],
     what: str = "gradient",
     chosen: Sequence[int] | None = None,
+    has_aux: bool = False,
 ) -> tuple[Abstract, list[Abstract]]:
     """(value, gradient per positional argument)."""
-    return gradient_of(e, differentiate(e, f, args, keywords, False, real_scalar(what), chosen))
+    return gradient_of(
+        e, differentiate(e, f, args, keywords, False, real_scalar(what, has_aux), chosen, False, has_aux)
+    )
 
 
 def gradient_of(e: Evaluator, d: Differentiated) -> tuple[Abstract, list[Abstract]]:
     seeds: list[Value] = []
     if d.adjoint.seeds:
-        seeds.append(const(1.0, cotangent_type(d.body.results[0].type)))
+        seeds.append(const(1.0, cotangent_type(d.body.results[d.adjoint.seeds[0]].type)))
     results = call_copied(e, d.body.module, d.adjoint.function, [*d.body.operands, *seeds], moved=True)
     if returns_nothing(d.body):
         e.builder.append(Instr("unreachable"))

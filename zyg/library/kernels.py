@@ -95,6 +95,25 @@ def _extremum(e: Evaluator, symbol: str, args: tuple[Abstract, ...]) -> Abstract
     return TupleValue((Number(place), Number(value, True)))
 
 
+def row_largest(n: int, m: int, rows: Any, s0: int, s1: int, places: Any) -> None:
+    """Where in rows of doubles that are not none the largest elements are; `s0`, `s1`: the strides."""
+    places[...] = np.argmax(rows, 1)
+
+
+def row_smallest(n: int, m: int, rows: Any, s0: int, s1: int, places: Any) -> None:
+    places[...] = np.argmin(rows, 1)
+
+
+@emits(row_largest)
+def _row_largest(e: Evaluator, *args: Abstract) -> Abstract:
+    return _emit(e, "zyg_row_largest", "vvrvvw", args)
+
+
+@emits(row_smallest)
+def _row_smallest(e: Evaluator, *args: Abstract) -> Abstract:
+    return _emit(e, "zyg_row_smallest", "vvrvvw", args)
+
+
 def count_set(n: int, flags: Any, step: int) -> int:
     """How many of the bools in a row are True."""
     return sum(map(bool, flags))
@@ -115,6 +134,62 @@ def places_set(count: int, places: Any, n: int, flags: Any, step: int) -> None:
 @emits(places_set)
 def _places_set(e: Evaluator, *args: Abstract) -> Abstract:
     return _emit(e, "zyg_places_set", "vwvrv", args)
+
+
+def count_up(n: int, row: Any) -> None:
+    """0, 1, ... to `n` numbers that lie together."""
+    row[:] = range(n)
+
+
+@emits(count_up)
+def _count_up(e: Evaluator, *args: Abstract) -> Abstract:
+    return _emit(e, "zyg_count_up", "vw", args)
+
+
+def take_rows(
+    count: int, length: int, listed: Any, l0: int, l1: int, table: Any, t0: int, t1: int, index: Any, step: int,
+    size: int,
+) -> None:  # fmt: skip
+    """listed[k] = table[index[k]] for rows of doubles of some length; each matrix with its strides, the table with its length."""
+    listed[...] = table[index]
+
+
+@emits(take_rows)
+def _take_rows(e: Evaluator, *args: Abstract) -> Abstract:
+    return _emit(e, "zyg_take_rows", "vvwvvrvvrvv", args)
+
+
+def add_rows(
+    count: int, length: int, listed: Any, l0: int, l1: int, table: Any, t0: int, t1: int, index: Any, step: int,
+    size: int,
+) -> None:  # fmt: skip
+    """table[index[k]] += listed[k], one after the other."""
+    np.add.at(table, index, listed)
+
+
+@emits(add_rows)
+def _add_rows(e: Evaluator, *args: Abstract) -> Abstract:
+    return _emit(e, "zyg_add_rows", "vvrvvmvvrvv", args)
+
+
+def take_places(count: int, listed: Any, l0: int, table: Any, t0: int, t1: int, places: Any) -> None:
+    """listed[k] = table[k, places[k]]"""
+    listed[...] = table[np.arange(count), places]
+
+
+@emits(take_places)
+def _take_places(e: Evaluator, *args: Abstract) -> Abstract:
+    return _emit(e, "zyg_take_places", "vwvrvvr", args)
+
+
+def add_places(count: int, listed: Any, l0: int, table: Any, t0: int, t1: int, places: Any) -> None:
+    """table[k, places[k]] += listed[k]"""
+    table[np.arange(count), places] += listed
+
+
+@emits(add_places)
+def _add_places(e: Evaluator, *args: Abstract) -> Abstract:
+    return _emit(e, "zyg_add_places", "vrvmvvr", args)
 
 
 def _emit(e: Evaluator, symbol: str, spec: str, args: tuple[Abstract, ...]) -> Abstract:

@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from zyg.autodiff.activity import differentiable
+from zyg.autodiff.helpers import lying_as
 from zyg.errors import Misuse
 from zyg.frontend.calls import unruled
 from zyg.frontend.evaluator import Evaluator
@@ -236,7 +237,7 @@ class _Inferred:
                     hint="return the tangent of the value, and that of each argument that is mutated",
                 )
             several = list(given.items)
-        tangents = _Tangents(t, after, "tangent", self.name, "its value")
+        tangents = _Tangents(t, after, self.name, values.by_value)
         for wanted, item in zip((template, *mutated), several):
             tangents.match(wanted, item)
         leaves = [values.by_value[id(v)] if id(v) in values.by_value else _nothing(t, v.type) for v in stand_ins]
@@ -273,13 +274,18 @@ class _Values(Matching):
 
 
 class _Tangents(Matching):
+    def __init__(self, e: Evaluator, heap: Heap, name: str, values: dict[int, Value]):
+        super().__init__(e, heap, "tangent", name, "its value")
+        self.values = values  # what each array that is given has the tangent of, if it is not that array itself
+
     def number(self, wanted: Number, given: Abstract) -> None:
         self.by_value[id(wanted.value)] = number_as(self.e, given, cotangent_type(wanted.type))
 
     def array(self, wanted: ArrayValue, given: ArrayValue) -> None:
         # A copy: the rule may give back what it was given.
-        wanted_type = cotangent_type(wanted.value.type)
-        self.by_value[id(wanted.value)] = _as(self.e, copied(self.e, given.value), wanted_type, self.name)
+        like = self.values.get(id(wanted.value), wanted.value)
+        copy = copied(self.e, given.value, like)
+        self.by_value[id(wanted.value)] = _as(self.e, copy, cotangent_type(wanted.value.type), self.name)
 
 
 def _as(e: Evaluator, array: Value, wanted: Type, name: str) -> Value:
@@ -308,7 +314,7 @@ def _zero(e: Evaluator, type: Type, like: Value) -> Value:
     shape = [e.op("dim", like, axis=axis) for axis in range(wanted.ndim)]
     plain = Array(wanted.dtype, wanted.ndim, "C")
     made = e.op("alloc", *shape, type=plain, fill="zeros")
-    return made if wanted == plain else e.op("view", made, type=wanted, spec=":" * wanted.ndim)
+    return lying_as(e.op, made, like)
 
 
 def _varying(values: list[Value]) -> list[Type]:

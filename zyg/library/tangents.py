@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from zyg.autodiff.activity import differentiable, summarise
+from zyg.autodiff.helpers import lying_as
 from zyg.autodiff.tangent import Tangent, tangent
 from zyg.errors import Misuse, final_refusals
 from zyg.frontend.evaluator import Evaluator
@@ -33,6 +34,7 @@ from zyg.ir.types import Array, Scalar, cotangent_type
 from . import drivers
 from .bodies import Body, call_copied, infer_body, shown
 from .cotangents import Matching, Mirror, items_of, leaves_of, number_as
+from .derivatives import slope
 from .gradients import finish_objects, refuse_overlap, returns_nothing
 from .registry import emits
 
@@ -75,10 +77,12 @@ class Perturbations(Matching):
                 found,
                 length,
             )
-        self.by_value[id(wanted.value)] = [self._own(given, lane_type(wanted.value, self.lanes))]
+        operand = self.operands[id(wanted.value)]
+        self.by_value[id(wanted.value)] = [self._own(given, lane_type(wanted.value, self.lanes), operand)]
 
-    def _own(self, given: ArrayValue, wanted: Array) -> Value:
-        """The tangent as an array of the type that the function takes; a copy if it may be written to."""
+    def _own(self, given: ArrayValue, wanted: Array, operand: Value) -> Value:
+        """The tangent as an array of the type that the function takes; a copy if it may be written to, or lies in another way
+        than the argument (lying_as)."""
         e = self.e
         if given.type.dtype != wanted.dtype:
             raise Misuse(
@@ -86,10 +90,9 @@ class Perturbations(Matching):
                 e.position,
                 hint=f"its argument takes {wanted.dtype}",
             )
-        if given.type == wanted and not self.writes:
+        if given.type == wanted and wanted.layout == "C" and not self.writes:
             return given.value
-        copy = copied(e, given.value)
-        return copy if copy.type == wanted else e.op("view", copy, type=wanted, spec=":" * wanted.ndim)
+        return copied(e, given.value, operand)
 
 
 def lane_type(array: Value, lanes: int) -> Array:
@@ -99,15 +102,16 @@ def lane_type(array: Value, lanes: int) -> Array:
     return made if lanes == 1 else Array(made.dtype, made.ndim + 1, made.layout)
 
 
-def copied(e: Evaluator, array: Value) -> Value:
-    """A C-contiguous copy of an array."""
+def copied(e: Evaluator, array: Value, like: Value | None = None) -> Value:
+    """A C-contiguous copy of an array, or one that lies as `like` does."""
     given = array.type
     assert isinstance(given, Array)
     plain = Array(given.dtype, given.ndim, "C")
     shape = [e.op("dim", array, axis=axis) for axis in range(given.ndim)]
     copy = e.op("alloc", *shape, type=plain, fill="empty", name=array.name)
-    seen = Array(given.dtype, given.ndim, given.layout)
-    e.emit("copyto", copy if seen == plain else e.op("view", copy, type=seen, spec=":" * seen.ndim), array)
+    if like is not None:
+        copy = lying_as(e.op, copy, like)
+    e.emit("copyto", copy, array)
     return copy
 
 
@@ -278,6 +282,7 @@ def _several(e: Evaluator, v: Abstract, what: str) -> list[Abstract]:
 
 
 emits(drivers.several)(push_lanes)
+emits(drivers.slope)(slope)
 for _emitter in (copies, zeros, table, dependence):
     emits(getattr(drivers, _emitter.__name__))(_emitter)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zyg.library.numpy_ import products, triangular
+from zyg.library.numpy_ import extrema, gathering, products, triangular
 
 from ..case import case
 from ..drawing import A
@@ -28,6 +28,18 @@ def _add_stacked(y, a, b):
     return z
 
 
+def _add_taken(y, a):
+    z = y.copy()
+    gathering.add_taken(z, np.arange(len(a)) % len(y), a)
+    return z
+
+
+def _add_places(y, a):
+    z = y.copy()
+    extrema._add_places(z, np.arange(len(y)) % y.shape[1], a)
+    return z
+
+
 # What of nothing is, is said by the functions that call them.
 D = {"dtypes": "d", "values": "finite", "least": 1}
 case(products.dot_vectors, lambda a, b: products.dot_vectors(a, b), a=A("n", **D), b=A("n", **D))
@@ -37,6 +49,10 @@ case(products.product, lambda a, b: products.product(a, b), a=A("n m", **D), b=A
 case(products.add_product, _add_product, y=A("n k", **D), a=A("n m", **D), b=A("m k", **D))
 case(products.stacked, lambda a, b: products.stacked(a, b), a=A("p n m", **D), b=A("p m k", **D))
 case(products.add_stacked, _add_stacked, y=A("p n k", **D), a=A("p n m", **D), b=A("p m k", **D))
+case(gathering.taken, lambda a: gathering.taken(a, np.array([0, -1, 0])), a=A("n m", **D))
+case(gathering.add_taken, _add_taken, y=A("n m", **D), a=A("k m", **D))
+case(extrema._at_places, lambda a: extrema._at_places(a, np.arange(len(a)) % a.shape[1]), a=A("n m", **D))
+case(extrema._add_places, _add_places, y=A("n m", **D), a=A("n", **D))
 
 # Rules that NumPy's functions do not need for all that they are asked for.
 case(triangular.solve_lower, lambda t, b: np.linalg.solve(t, b), t=A("n n", "d", "regular", 1), b=A("n", **D))

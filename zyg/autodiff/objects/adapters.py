@@ -145,11 +145,11 @@ def _compiled(lines: list[str], **names: Any) -> Any:
 
 @functools.cache
 def constructing(count: int) -> Callable[..., Forward]:
-    """What makes the forward half of a class from that of its `__init__`, for `count` arguments; `generally` constructs where
-    that has another `__init__` now."""
+    """What makes the forward half of a class from its `__new__`, which does nothing with the arguments, and the forward half of its
+    `__init__`, for `count` arguments; `generally` constructs where that has another `__init__` now."""
     arguments = [f"a{k}" for k in range(count)]
     lines = [
-        "def make(cls, init, forward, generally):",
+        "def make(cls, new, init, forward, generally):",
         f"    def construct({', '.join(arguments)}):",
         "        if cls.__init__ is not init:",
         f"            return generally({', '.join(arguments)})",
@@ -160,7 +160,7 @@ def constructing(count: int) -> Callable[..., Forward]:
         "        return made, back",
         "    return construct",
     ]
-    return _compiled(lines, new=object.__new__)
+    return _compiled(lines)
 
 
 def _listed(items: list[str]) -> str:

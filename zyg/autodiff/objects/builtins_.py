@@ -1,6 +1,7 @@
 """Builtin functions and classes, and the methods of builtin containers."""
 
 from __future__ import annotations
+import __future__
 
 import abc
 import functools
@@ -221,7 +222,17 @@ def _exec(code: Any, globals: Any = None, locals: Any = None, /) -> tuple[Any, A
 
 
 def _run_code(code: Any, names: structure.Names, *locals: Any) -> None:
+    if isinstance(code, (str, bytes)):
+        # It inherits the `from __future__ import annotations` of the function that runs it, not ours.
+        frame = sys._getframe(1)
+        while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("zyg."):
+            frame = frame.f_back
+        inherits = frame.f_globals.get("annotations") is _ANNOTATIONS
+        code = compile(code, "<string>", "exec", _ANNOTATIONS.compiler_flag if inherits else 0, dont_inherit=True)
     exec(code, names.space, *locals)
+
+
+_ANNOTATIONS = __future__.annotations
 
 
 def _names_in(code: Any) -> set[str]:

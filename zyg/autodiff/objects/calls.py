@@ -24,6 +24,7 @@ import numpy as np
 from zyg import rules
 from zyg.autodiff import objects
 from zyg.autodiff.identity import ByIdentity, lasts, note
+from zyg.errors import Unsupported
 from zyg.library import registry
 from zyg.transforms import transform_of
 
@@ -96,6 +97,37 @@ def run_known(handler: Handler, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]
         if places is not None:
             return y, (run_placed, back, places)
     return y, (run_padded, back, 1 + len(args) + len(kwargs))
+
+
+def takes(forward: Any, count: int, names: tuple[str, ...] = ()) -> bool:
+    """Whether a handler takes so many arguments by position, and those with these names, as far as its parameters tell."""
+    bound: tuple[Any, ...] = ()
+    if type(forward) is functools.partial:
+        forward, bound = forward.func, forward.args
+        if forward is run_known:
+            forward, bound = bound[0], bound[1:]
+    own = type(forward) is FunctionType and forward.__globals__.get("__package__") == __package__
+    return not own or _takes(forward, len(bound) + count, names)
+
+
+@functools.cache
+def _takes(handler: Handler, count: int, names: tuple[str, ...]) -> bool:
+    try:
+        inspect.signature(handler).bind(*[None] * count, **dict.fromkeys(names))
+    except TypeError:
+        return False
+    return True
+
+
+def takes_what(handler: Any, other: Handler) -> None:
+    """A handler passes its arguments on to another one, that says which there may be."""
+    handler.__signature__ = inspect.signature(other)
+
+
+def call_wrongly(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """A call of a builtin function with arguments that its handler does not take: the TypeError is that of the function."""
+    f(*args, **kwargs)
+    raise Unsupported(f"these arguments of {getattr(f, '__qualname__', f)} in code that is differentiated")
 
 
 @functools.cache

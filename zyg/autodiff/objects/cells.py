@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import CellType
 from typing import Any
 
-from . import attributes, calls, native, subscripts
+from . import attributes, calls, later, native, subscripts
 from .arithmetic import find
 from .cotangents import accumulate
 
@@ -118,7 +118,10 @@ def record_match_class(subject: Any, cls: Any, names: tuple[str, ...], count: in
     found = []
     for name in (*positional, *names):
         try:
-            found.append(attributes.record_getattr(subject, name))
+            if later.accesses.reads_plainly(subject, name):
+                found.append((getattr(subject, name), (attributes.run_attr, subject, name)))
+            else:
+                found.append(attributes.record_getattr(subject, name))
         except AttributeError:
             return None, None
     return tuple([y for y, _ in found]), (_run_several, [back for _, back in found])

@@ -15,7 +15,7 @@ from typing import Any
 from zyg.autodiff import objects
 from zyg.errors import Unsupported
 
-from . import calls, effects, foreign, later
+from . import calls, effects, foreign, later, structure
 from .arithmetic import find, is_python
 from .cotangents import accumulate
 
@@ -26,8 +26,29 @@ def construct(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     if call is not type.__call__:
         if is_python(call) and not isinstance(cls, enum.EnumMeta):
             return calls.call(call.__get__(cls, type(cls)), args, kwargs)
-        return cls(*args, **kwargs), None  # an enumeration: its members are constants
+        made = cls(*args, **kwargs)
+        return made, _back_of_enumeration(made, args, kwargs) if isinstance(made, type) else None  # (else a member)
     return make(cls, *args, **kwargs)
+
+
+def _back_of_enumeration(made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What `Enum("Name", {"A": x})` makes: the values come from a dict, if nothing computes with them."""
+    values = args[1] if len(args) > 1 else kwargs.get("names")
+    if not structure.holds_numbers(structure.form((values, kwargs.get("start")))):
+        return None
+    by_name = type(values) is dict and made._member_type_ is object and not made._use_args_
+    plain = by_name and find(made, "__init__") is find(enum.Enum, "__init__")
+    return _run_enumeration, made, values if plain else {}, foreign.caller()
+
+
+def _run_enumeration(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, made, values, place = back
+    for name, member in made._member_map_.items():
+        value = shadows.take_attr(member, "_value_") if name in values else None
+        if value is not None:
+            shadows.add_key(values, name, value)
+    if any(foreign.has_shadow(x, shadows) for x in (made, *made._member_map_.values())):
+        foreign.refuse(f"a derivative by a value in the enumeration {made.__name__}", place, "keep numbers in a dict")
 
 
 @calls.method(type, "__call__", exact=True)

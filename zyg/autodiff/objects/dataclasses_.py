@@ -1,11 +1,13 @@
 """Copies with other fields, by `dataclasses.replace` and `_replace` of named tuples: for each class, and each choice of fields, that is a
-function that is written out and differentiated."""
+function that is written out and differentiated.  And the text that describes a data class, which is written without derivatives."""
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections import namedtuple
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from zyg.autodiff.identity import note
@@ -88,3 +90,33 @@ def _replace_fields(old: Any, /, **changes: Any) -> tuple[Any, Any]:
         known = make, _written(parameters, f"new(cls, ({items}))", new=tuple.__new__, cls=cls)
         note(_copies, (cls, names), (cls,), known)
     return calls.forward_of(known[1])(old, *changes.values())
+
+
+# What makes a data class, and the same with code of its own: the other one has the rule below.
+_process: Any = dataclasses._process_class  # type: ignore[attr-defined]
+_processed = FunctionType(_process.__code__.replace(), _process.__globals__, _process.__name__, _process.__defaults__)
+
+
+@calls.known(_process, exact=True)
+def _make(cls: type, *options: Any) -> tuple[Any, Any]:
+    """Most of the work is the signature, which a class without a text of its own is given as that: `inspect` has long functions."""
+    described = bool(cls.__doc__)
+    if not described:
+        cls.__doc__ = cls.__name__
+    try:
+        made, back = calls.forward_of(_processed)(cls, *options)
+    except BaseException:
+        if not described:
+            cls.__doc__ = None
+        raise
+    if not described:
+        made.__doc__ = signature(made)
+    return made, back
+
+
+def signature(cls: type) -> str:
+    """What `dataclasses` says of a class."""
+    try:
+        return cls.__name__ + str(inspect.signature(cls)).replace(" -> None", "")
+    except (TypeError, ValueError):
+        return cls.__name__

@@ -218,6 +218,9 @@ def _give_parts(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> N
     whole.add_all(shadows, parts, ds)
 
 
+WITHOUT_STEPS = frozenset({_give_tuple, _give_list})  # where nothing is to be done if nothing has come
+
+
 def give_backs(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
     _, backs, rec = drain
     if ds is not None and len(ds) < len(backs):

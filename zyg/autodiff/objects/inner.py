@@ -125,19 +125,19 @@ def _has_second(called: Any, value: Any, operands: tuple[Any, ...]) -> bool:
         return False
 
 
-Around = tuple[tuple[str, Any], ...]  # transforms around a function, from within: their kinds and argnums
+Around = tuple[tuple[str, str], ...]  # transforms around a function, from within: their kinds and keyword arguments
 
 
 def _unwrapped(function: Any) -> tuple[Any, Around]:
     """A function without the transforms around it: that which was captured is its own. (A transform that has a rule stays what it
     is.)"""
-    around: list[tuple[str, Any]] = []
+    around: list[tuple[str, str]] = []
     while (transform := transform_of(function)) is not None and transform.function is not None:
         if transform.kind not in _GIVES_VALUES or transform.options not in _PLAIN_OPTIONS:
             break
         if rules.rule_for(function) is not None or rules.tangent_rule_for(function) is not None:
             break
-        around.append((transform.kind, transform.argnums))
+        around.append((transform.kind, _keywords(transform)))
         function = transform.function
     return function, tuple(reversed(around))
 
@@ -148,34 +148,34 @@ def _called(transform: Transform, around: Around, function: Any, args: tuple[Any
         return None
     if not _is_plain(function) or not all(map(native.simple, args)):
         return None
-    return _made(transform.kind, transform.argnums, around, function.__code__)
+    return _made(transform.kind, _keywords(transform), around, function.__code__)
 
 
 @lru_cache(_CALLS)
-def _made(kind: str, argnums: Any, around: Around, code: CodeType) -> Any:
+def _made(kind: str, keywords: str, around: Around, code: CodeType) -> Any:
     """One for each function: native code is found by this, and by the types."""
     inner = "f"
-    for k, numbers in around:
-        inner = _text(k, numbers, inner)
+    for k, said in around:
+        inner = _text(k, said, inner)
     if kind in DIRECT_KINDS:
-        text = f"zyg.{kind}({inner}, *args{_by(kind, argnums)})"
+        text = f"zyg.{kind}({inner}, *args{keywords})"
     else:
-        text = f"{_text(kind, argnums, inner)}(*args)"
+        text = f"{_text(kind, keywords, inner)}(*args)"
     called = eval(f"lambda zyg: lambda f, *args: {text}", {})(zyg)
     called.accept = check_apart
     called.reading = None  # what it reads from global and captured variables, as far as that is known
     return called
 
 
-def _text(kind: str, argnums: Any, function: str) -> str:
+def _text(kind: str, keywords: str, function: str) -> str:
     """A transform of a function."""
-    if kind == "jit":
-        return function
-    return f"zyg.{kind}({function}{_by(kind, argnums)})"
+    return function if kind == "jit" else f"zyg.{kind}({function}{keywords})"
 
 
-def _by(kind: str, argnums: Any) -> str:
-    return f", argnums={argnums!r}" if kind in ARGNUMS and argnums != ARGNUMS[kind] else ""
+def _keywords(transform: Transform) -> str:
+    kind, argnums = transform.kind, transform.argnums
+    said = f", argnums={argnums!r}" if kind in ARGNUMS and argnums != ARGNUMS[kind] else ""
+    return said + ", has_aux=True" * transform.has_aux
 
 
 def _is_plain(function: Any, depth: int = 0) -> bool:

@@ -33,7 +33,7 @@ from . import (
 from .arithmetic import find, is_python, method_of
 from .builtins_ import MISSING, as_call, run_shift, shift
 from .calls import known, method
-from .cotangents import accumulate
+from .cotangents import INERT, accumulate
 from .iteration import Iterator
 from .reach import PLAIN, SIZED, check_key
 from .sources import Until, adapted
@@ -128,11 +128,11 @@ def _set_init(x: set[Any], values: Any = ()) -> tuple[Any, Any]:
 
 
 @known(dict)
-def _dict(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+def _dict(other: Any = MISSING, /, **kwargs: Any) -> tuple[Any, Any]:
     y: dict[Any, Any] = {}
-    back = construction.record_dict_update(y, args[0]) if args else None
+    back = construction.record_dict_update(y, other) if other is not MISSING else None
     y.update(kwargs)
-    return y, (run_dict, y, back, len(args), tuple(kwargs))
+    return y, (run_dict, y, back, int(other is not MISSING), tuple(kwargs))
 
 
 def run_dict(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -282,6 +282,9 @@ def _step(it: Any, default: Any = MISSING) -> tuple[Any, Any]:
     return _stepped(it, default)
 
 
+calls.takes_what(_next, _step)
+
+
 def _stepped(it: Any, default: Any) -> tuple[Any, Any]:
     has, item, back = iteration.record_next(it)
     if not has:
@@ -318,9 +321,17 @@ def _made(pairs: Any, kind: str, rec: Any) -> tuple[Any, Any]:
 
 @known(enumerate, exact=True)
 def _enumerate(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    if len(args) == 1 and type(args[0]) is list and not kwargs:  # (what small loops take is this)
+    if len(args) == 1 and not kwargs:  # (what small loops take is this)
         (items,) = args
-        return iteration.Direct(zip(enumerate(items), count()), wholes.Numbered(items), "enumerate"), None
+        t = type(items)
+        if t is list:
+            return iteration.Direct(zip(enumerate(items), count()), wholes.Numbered(items), "enumerate"), None
+        if t is tuple:
+            if INERT.issuperset(map(type, items)):
+                return enumerate_plainly(iter(items), 0), None
+            whole = wholes.NumberedTuple((items,))
+            made = iteration.Direct(zip(enumerate(items), count()), whole, "enumerate")
+            return made, (_run_zip_of_tuples, whole)
     return calls.run_known(_numbered, *args, **kwargs)
 
 
@@ -343,6 +354,9 @@ def _numbered(iterable: Any, start: Any = 0) -> tuple[Any, Any]:
     if rec is None:
         return enumerate_plainly(iterator, start), None
     return _made(adapted(_enumerated(iterator, start), iterator), "enumerate", rec)
+
+
+calls.takes_what(_enumerate, _numbered)
 
 
 def enumerate_plainly(iterator: Any, start: int) -> Any:
@@ -375,7 +389,7 @@ def _zip(*iterables: Any, strict: bool = False) -> tuple[Any, Any]:
     together = wholes.together(iterables, strict)
     if together is not None:
         return together, None
-    sources = [iteration.with_backs(x) for x in iterables]
+    sources = iteration.all_with_backs(iterables)
     iterators = [iterator for iterator, _ in sources]
     recs = tuple([rec for _, rec in sources])
     pairs = adapted(_zipped(iterators, strict), *iterators)
@@ -504,14 +518,15 @@ draining.LEADING[Mapped] = _leading_mapped
 
 
 @known(map)
-def _map(f: Any, /, *iterables: Any) -> tuple[Any, Any]:
-    if iterables and all(type(x) is list for x in iterables):
+def _map(f: Any, iterable: Any, /, *more: Any) -> tuple[Any, Any]:
+    iterables = (iterable, *more)
+    if all(type(x) is list for x in iterables):
         if type(f) is operator.itemgetter and len(iterables) == 1:
             made = places.picked(f, iterables[0])
             if made is not None:
                 return made, None
         return Mapped(f, iterables), None
-    sources = [iteration.with_backs(x) for x in iterables]
+    sources = iteration.all_with_backs(iterables)
     recs = (None, *[rec for _, rec in sources])
     back = None if all(r is None or r is iteration.NOTHING for r in recs) else (iteration.run_holders, recs)
     iterators = [iterator for iterator, _ in sources]
@@ -590,6 +605,9 @@ def _from_the_end(x: Any) -> tuple[Any, Any]:
     if isinstance(x, np.ndarray):
         return Iterator(iter(list(iteration.with_backs(x)[0])[::-1]), "reversed"), None
     return y, None
+
+
+calls.takes_what(_reversed, _from_the_end)
 
 
 def _backwards(x: Any) -> Any:

@@ -185,8 +185,13 @@ def run_holder(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def run_holders(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """The same for several sources: (run_holders, backs)."""
-    return (None, *[None if inner is None else (inner[0](inner, None, shadows) or (None,))[0] for inner in back[1]])
+    """The same for several sources, the last one first: (run_holders, backs)."""
+    given: list[Any] = [None] * len(back[1])
+    for k in range(len(given) - 1, -1, -1):
+        inner = back[1][k]
+        if inner is not None:
+            given[k] = (inner[0](inner, None, shadows) or (None,))[0]
+    return (None, *given)
 
 
 def run_call(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -452,6 +457,17 @@ def with_backs(x: Any) -> Any:
     return (iterator, rec) if rec is not None else (zip(iterator, repeat(None)), None)
 
 
+def all_with_backs(iterables: tuple[Any, ...]) -> list[Any]:
+    """The same for each of several; what the first ones did is undone where a later one raises an exception."""
+    found: list[Any] = []
+    recs: list[Any] = []
+    with objects.reentry.gathering(recs):
+        for x in iterables:
+            found.append(with_backs(x))
+            recs.append(found[-1][1])
+    return found
+
+
 # --------------------------------------------------------------------------------------------- operations
 
 
@@ -487,6 +503,21 @@ def loop(x: Any) -> tuple[Any, Any]:
     None."""
     source = SOURCES.get(type(x))
     return source(x) if source is not None else _general(x)
+
+
+def loop_over(call: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The same for what a call gives: of what, and with which arguments."""
+    y, back = objects.calls.call(call[0], call[1:])
+    with objects.reentry.undone(back):
+        items, whole = loop(y)
+    return items, None if whole is None and back is None else (run_loop_over, whole, back)
+
+
+def run_loop_over(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, whole, call = back
+    given = None if whole is None else whole[0](whole, None, shadows)
+    given = objects.calls.run(call, None if given is None else given[0], shadows)
+    return None if given is None else (tuple(given),)
 
 
 def record_next(it: Any) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from . import calls, draining, iteration, keys, listwise, places
-from .arithmetic import BINARY_RECORD
+from .arithmetic import BINARY_RECORD, of_kink
 from .builtins_ import MISSING
 from .calls import known
 from .cotangents import accumulate
@@ -29,9 +29,23 @@ def _chain(*iterables: Any) -> tuple[Any, Any]:
     direct = places.chained(iterables)
     if direct is not None:
         return direct, None
-    sources = [iteration.with_backs(x) for x in iterables]
+    if not all(t in _STEADY or issubclass(t, Iterator) for t in map(type, iterables)):
+        made, back = _from_iterable(
+            iterables
+        )  # each is asked for its items when those before it have been gone through
+        return made, None if back is None else (_run_chain, back)
+    sources = iteration.all_with_backs(iterables)
     iterators = [s for s, _ in sources]
     return _made(adapted(itertools.chain(*iterators), *iterators), "chain", *[rec for _, rec in sources])
+
+
+# For items of these it does not matter when they are asked for.
+_STEADY = frozenset({list, tuple, range, str})
+
+
+def _run_chain(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], d, shadows)
+    return None if given is None or given[1] is None else (None, *given[1])
 
 
 @known(itertools.chain.from_iterable)
@@ -179,16 +193,8 @@ class _Spread(Iterator):
 
 def _spread_at_once(it: _Spread) -> tuple[list[Any], tuple[Any, ...]] | None:
     """All that an operator gives of tuples of real numbers; None for others, and then nothing has been taken."""
-    source = it.source
-    if source is None or not listwise.has_rule(it.function):
-        return None
-    if type(source) is iteration.Direct:
-        both = list(source.base)
-        source.base = iter(both)  # (as if nothing had been taken)
-        items = [item for item, _ in both]
-    else:
-        items = source[:]
-    if not {tuple}.issuperset(map(type, items)) or len(set(map(len, items))) != 1:
+    items = _tuples_to_come(it) if listwise.has_rule(it.function) else None
+    if not items:
         return None
     columns = list(map(list, zip(*items)))
     rule = listwise.rule_of(it.function, *columns)
@@ -198,9 +204,51 @@ def _spread_at_once(it: _Spread) -> tuple[list[Any], tuple[Any, ...]] | None:
         ys = list(map(it.function, *columns))
     except ArithmeticError:  # it is raised again where it belongs
         return None
-    it.source = None
+    source, it.source = it.source, None
     _, drain = draining.drained(source)
     return ys, (_give_spread, rule, ys[:], columns, drain)
+
+
+def _tuples_to_come(it: _Spread) -> list[Any] | None:
+    """What the function is still called with, if these are tuples of one length, and nothing has been taken; none of it is taken."""
+    source = it.source
+    if source is None:
+        return None
+    if type(source) is iteration.Direct:
+        both = list(source.base)
+        source.base = iter(both)
+        items = [item for item, _ in both]
+    else:
+        items = source[:]
+    return items if {tuple}.issuperset(map(type, items)) and len(set(map(len, items))) == 1 else None
+
+
+def _spread_in_turn(it: _Spread, types: frozenset[type] | None = None) -> tuple[list[Any], tuple[Any, ...]] | None:
+    """All that a function gives which only calculates; None for others, or if not all are of these types. (Then it is called again.)"""
+    items = _tuples_to_come(it) if keys.is_harmless(it.function) else None
+    if not items:
+        return None
+    forward = calls.forward_by_others(it.function)
+    try:
+        both = [forward(*item) for item in items]
+    except Exception:  # it is raised again where it belongs
+        return None
+    ys = [y for y, _ in both]
+    if types is not None and not types.issuperset(map(type, ys)):
+        return None
+    source, it.source = it.source, None
+    _, drain = draining.drained(source)
+    return ys, (_give_spread_in_turn, [back for _, back in both], len(items[0]), drain)
+
+
+def _give_spread_in_turn(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+    _, backs, count, inner = drain
+    parts: list[Any] = [None] * len(backs)
+    for k in range(len(backs) - 1, -1, -1):
+        given = calls.run(backs[k], None if ds is None else ds[k], shadows)
+        if given is not None:
+            parts[k] = tuple(given[1 : 1 + count])
+    draining.give(inner, parts, shadows)
 
 
 def _give_spread(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
@@ -210,11 +258,11 @@ def _give_spread(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> 
 
 
 def _drain_spread(it: _Spread) -> tuple[list[Any], tuple[Any, ...]]:
-    return _spread_at_once(it) or draining.drained_pairs(it)
+    return _spread_at_once(it) or _spread_in_turn(it) or draining.drained_pairs(it)
 
 
 def _leading_spread(it: _Spread, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
-    made = _spread_at_once(it) if types else None
+    made = (_spread_at_once(it) or _spread_in_turn(it, types)) if types else None
     return draining.leading_pairs(it, types) if made is None else (*made, None)
 
 
@@ -255,7 +303,7 @@ class _Totals(Iterator):
 
 def _drain_totals(it: _Totals) -> tuple[list[Any], tuple[Any, ...]]:
     """All that is still to come."""
-    return _totals_at_once(it) or _totals_in_turn(it) or draining.drained_pairs(it)
+    return _totals_at_once(it) or _extremes(it) or _totals_in_turn(it) or draining.drained_pairs(it)
 
 
 def _totals_at_once(it: _Totals) -> tuple[list[Any], tuple[Any, ...]] | None:
@@ -267,6 +315,33 @@ def _totals_at_once(it: _Totals) -> tuple[list[Any], tuple[Any, ...]] | None:
     it.items = None
     ys, by_total, by_item = made
     return ys, (_give_totals, x, by_total, by_item)
+
+
+def _extremes(it: _Totals) -> tuple[list[Any], tuple[Any, ...]] | None:
+    """The greatest, or least, of floats so far."""
+    x, f = it.items, it.function
+    if not x or (f is not max and f is not min) or calls.forward_of(f) is not calls.KNOWN[f]:  # the user's rule
+        return None
+    if not {float}.issuperset(map(type, x)):
+        return None
+    ys = list(itertools.accumulate(x, f))
+    it.items = None
+    return ys, (_give_extremes, x, [True, *map(operator.is_not, ys, ys[1:])])
+
+
+def _give_extremes(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+    """Each item that was the greatest gets what comes to it until the next one; others, and those that came before, get zero."""
+    _, x, chosen = drain
+    if ds is None:
+        return
+    parts: list[Any] = [None] * len(chosen)
+    later: Any = None
+    for k in range(len(chosen) - 1, -1, -1):
+        here = accumulate(ds[k], later)
+        if here is not None:
+            zero = of_kink(here)
+            parts[k], later = (here, zero) if chosen[k] else (zero, here)
+    shadows.add_all(x, 0, parts)
 
 
 def _totals_in_turn(it: _Totals, types: frozenset[type] | None = None) -> tuple[list[Any], tuple[Any, ...]] | None:
@@ -300,7 +375,7 @@ def _give_in_turn(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) ->
 
 
 def _leading_totals(it: _Totals, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
-    made = (_totals_at_once(it) or _totals_in_turn(it, types)) if types else None
+    made = (_totals_at_once(it) or _extremes(it) or _totals_in_turn(it, types)) if types else None
     return draining.leading_pairs(it, types) if made is None else (*made, None)
 
 
@@ -436,7 +511,7 @@ if sys.version_info >= (3, 12):
 def _zip_longest(*iterables: Any, fillvalue: Any = None) -> tuple[Any, Any]:
     if iterables and {list}.issuperset(map(type, iterables)):
         return places.longest(iterables, fillvalue)
-    sources = [iteration.with_backs(x) for x in iterables]
+    sources = iteration.all_with_backs(iterables)
     iterators = [s for s, _ in sources]
     holder = iteration.Holder(1)
     groups = itertools.zip_longest(*iterators, fillvalue=(fillvalue, (iteration.run_list_item, holder, 0)))

@@ -9,6 +9,7 @@ import math
 import operator
 import sys
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from zyg.autodiff import objects
@@ -420,6 +421,8 @@ def _operator(f: Callable[..., Any], record: Callable[..., tuple[Any, Any]]) -> 
         y, back = record(*operands)
         return y, None if back is None else (_run_operator, back)
 
+    if type(record) is FunctionType:
+        calls.takes_what(handler, record)
     known(f, exact=True)(handler)
 
 

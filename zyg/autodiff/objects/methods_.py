@@ -278,10 +278,10 @@ def _popitem(x: dict[Any, Any]) -> tuple[Any, Any]:
 
 
 @method(dict, "update")
-def _dict_update(x: dict[Any, Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    back = construction.record_dict_update(x, args[0]) if args else None
+def _dict_update(x: dict[Any, Any], other: Any = MISSING, /, **kwargs: Any) -> tuple[Any, Any]:
+    back = construction.record_dict_update(x, other) if other is not MISSING else None
     subscripts.base_of(x).update(x, kwargs)
-    return None, (run_dict_method, x, back, tuple(kwargs), len(args))
+    return None, (run_dict_method, x, back, tuple(kwargs), int(other is not MISSING))
 
 
 def run_dict_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

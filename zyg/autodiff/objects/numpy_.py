@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from zyg.autodiff import objects
+
 from . import foreign, memory, numpy_arguments
 from .cotangents import Refused, is_number
 
@@ -198,16 +200,14 @@ _PROTOCOLS = ("__array__", "__array_ufunc__", "__array_function__", "__array_int
 
 def guarded(f: Any, handler: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """An entry of a function of NumPy, where it sees what the function works on."""
-    from . import calls
-
-    if any(type(x) not in _VISIBLE and is_hidden(x) for x in args):
-        return _of_items(f, handler, args, kwargs) or calls.call_foreign(f, *args, **kwargs)
+    if not _VISIBLE.issuperset(map(type, args)) and any(map(is_hidden, args)):
+        return _of_items(f, handler, args, kwargs) or objects.calls.call_foreign(f, *args, **kwargs)
     if kwargs and any(map(of_objects, kwargs.values())):
-        return calls.call_foreign(f, *args, **kwargs)
+        return objects.calls.call_foreign(f, *args, **kwargs)
     if kwargs or len(args) > 1 and len(args) > numpy_arguments.by_position(f, handler):
         fitting = numpy_arguments.fitting(f, handler, args, kwargs)
         if fitting is None:
-            return calls.call_foreign(f, *args, **kwargs)
+            return objects.calls.call_foreign(f, *args, **kwargs)
         args, kwargs = fitting
     y, back = handler(*args, **kwargs)
     if type(y) is np.ndarray and y.dtype.kind == "O":
@@ -232,16 +232,12 @@ def _with_items(x: Any) -> tuple[Any, Any]:
         return as_operand(x)
     if not (has_own_items(type(x)) if isinstance(x, (list, tuple)) else _is_sequence(type(x))):
         return x, None
-    from . import calls
-
-    items, listed = calls.call(list, (x,))
+    items, listed = objects.calls.call(list, (x,))
     return items, (_run_items, listed)
 
 
 def _run_items(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    from . import calls
-
-    given = calls.run(back[1], None, shadows)
+    given = objects.calls.run(back[1], None, shadows)
     return None if given is None else given[1]
 
 
@@ -312,14 +308,12 @@ def as_operand(x: Any) -> tuple[Any, Any]:
     listed = isinstance(x, (list, tuple, *_BUFFERS))
     if not listed and not _is_sequence(type(x)):
         return x, None
-    from . import calls, structure
-
     if not listed or has_own_items(type(x)):
-        items, listed = calls.call(list, (x,))
+        items, listed = objects.calls.call(list, (x,))
         made, back = as_operand(items)
         return made, (_run_array_of_own, back, listed)
     made = np.array(x)
-    return made, (run_array_of, made, structure.form(x))
+    return made, (run_array_of, made, objects.structure.form(x))
 
 
 def _run_array_of_own(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -330,10 +324,8 @@ def _run_array_of_own(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def run_array_of(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """The cotangent of what an array was made of; it flows where that is a tuple."""
-    from . import structure
-
     c = shadows.take_array(back[1])
-    return None if c is None else structure.scatter(back[2], c, shadows)
+    return None if c is None else objects.structure.scatter(back[2], c, shadows)
 
 
 # --------------------------------------------------------------------------------------------------- elementwise
@@ -407,8 +399,7 @@ OPERATORS = {
 
 def binary(op: str, a: Any, b: Any) -> tuple[Any, Any]:
     """(value, back) of an operator with an array."""
-    from . import arithmetic
-
+    arithmetic = objects.arithmetic
     if of_objects(a) or of_objects(b):
         made = arithmetic.by_methods(op, a, b)
         return made or foreign.result(arithmetic.FUNCTIONS[op](a, b), *OF_OBJECTS, (a, b))
@@ -436,19 +427,16 @@ def unary(op: str, a: np.ndarray) -> tuple[Any, Any]:
     if op == "invert":
         return ~a, None
     if of_objects(a):
-        from . import arithmetic, calls
-
-        method = arithmetic.method_of(a, f"__{op}__")
+        method = objects.arithmetic.method_of(a, f"__{op}__")
         if method is not None:
-            return calls.call(method, ())
+            return objects.calls.call(method, ())
         return foreign.result({"neg": -a, "pos": a.copy(), "abs": abs(a)}[op], *OF_OBJECTS, (a,))
     return elementwise({"neg": np.negative, "pos": np.positive, "abs": np.absolute}[op], a)
 
 
 def inplace(op: str, a: np.ndarray, b: Any) -> tuple[Any, Any]:
     """(value, back) of an in-place operator on an array."""
-    from . import arithmetic, calls
-
+    arithmetic, calls = objects.arithmetic, objects.calls
     if of_objects(a) or of_objects(b):
         method = arithmetic.method_of(a, f"__i{op}__")
         if method is not None:

@@ -23,11 +23,6 @@ _PLACES = frozenset({int, np.int64})
 _INDICES = frozenset({np.dtype(np.int64), np.dtype(np.int32), BOOL})
 
 
-def _is_plain(key: Any) -> bool:
-    """Whether a key, or a part of one, is an array of indices or bools, or simple."""
-    return type(key) in _SIMPLE or type(key) is ndarray and key.dtype in _INDICES
-
-
 def _is_once(key: Any) -> bool:
     """Whether it is one that names no element twice."""
     return type(key) in _SIMPLE or type(key) is ndarray and key.dtype is BOOL
@@ -42,16 +37,24 @@ def _read(x: Any, key: Any) -> Made:
     if t in _SIMPLE or t is tuple and _SIMPLE.issuperset(map(type, key)):
         y = x[key]
         return (y, None) if type(y) is ndarray else (y, (run_number, x, key)) if type(y) in NUMBERS else None
-    if t is tuple:
-        if not all(map(_is_plain, key)):
+    kept = []
+    repeats = False
+    for part in key if t is tuple else (key,):
+        if type(part) is ndarray:
+            if part.dtype not in _INDICES:
+                return None
+            repeats = repeats or part.dtype is not BOOL
+            kept.append(part.copy())
+        elif type(part) in _SIMPLE:
+            kept.append(part)
+        else:
             return None
-    elif not _is_plain(key):
-        return None
     y = x[key]
+    again = tuple(kept) if t is tuple else kept[0]
     if type(y) is not ndarray:
-        return (y, (run_number, x, frozen(key))) if type(y) in NUMBERS else None
+        return (y, (run_number, x, again)) if type(y) in NUMBERS else None
     if y.base is None:
-        return y, (run_picked_twice if _repeats(key) else run_picked, y, x, frozen(key))
+        return y, (run_picked_twice if repeats else run_picked, y, x, again)
     return (y, None) if owner_of(y) is owner_of(x) else None
 
 

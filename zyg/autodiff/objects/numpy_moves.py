@@ -64,8 +64,20 @@ def _moved(f: Any, y: Any, x: Any, args: Any, kwargs: Any) -> Any:
     results = y if isinstance(y, (list, tuple)) else [y]
     if isinstance(x, np.ndarray) and all(isinstance(r, np.ndarray) and owner_of(r) is owner_of(x) for r in results):
         return None  # views: their shadows are in the memory of the argument's
-    places = f(np.arange(np.size(x)).reshape(np.shape(x)), *args, **kwargs)
+    places = f(_positions(x), *args, **kwargs)
     return (run_moved, y, x, [np.asarray(p) for p in places] if isinstance(y, (list, tuple)) else np.asarray(places))
+
+
+def _positions(x: Any) -> np.ndarray[Any, Any]:
+    """The positions of elements, in an array that lies in memory as `x` does: what the orders "A" and "K" give hangs on that."""
+    places = np.arange(np.size(x)).reshape(np.shape(x))
+    if not isinstance(x, np.ndarray) or x.flags.c_contiguous:
+        return places
+    laid = np.empty_like(x, places.dtype, subok=False)
+    if not x.flags.f_contiguous:  # with gaps
+        laid = np.lib.stride_tricks.as_strided(np.empty(2 * x.size, laid.dtype), x.shape, [2 * s for s in laid.strides])
+    laid[...] = places
+    return laid
 
 
 def run_moved(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -73,7 +73,7 @@ def _operator(
             return (
                 None if native[0][0] is None or type(y) is not ndarray else native_backs.recorded(native[0][0], y, a, b)
             )
-        if not (a.dtype in BESIDE and b.dtype in BESIDE):
+        if not ((a.dtype is F64 or a.dtype in BESIDE) and (b.dtype is BOOL or b.dtype in BESIDE)):
             return None
         y = function(a, b)
         if type(y) is not ndarray or not (y.dtype is F64 or y.dtype is F32):

@@ -77,6 +77,12 @@ def array(x: Any, dtype: Any = None, *others: Any, **options: Any) -> Made:
     return None
 
 
+def counted(*args: Any, **kwargs: Any) -> Made:
+    """`np.arange` of ints."""
+    return None if kwargs or not _INT.issuperset(map(type, args)) else (np.arange(*args), None)
+
+
+_INT = frozenset({int})
 _COPIED = copied(np.array)
 _ARRAYS, _LISTS = frozenset({ndarray}), frozenset({list})
 _SOME_NUMBERS = lambda row: REAL.issuperset(map(type, row))

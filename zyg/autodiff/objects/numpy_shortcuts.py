@@ -26,7 +26,18 @@ from .numpy_backs import Made, Short, ndarray
 from .numpy_operators import OPERATORS, WITHOUT_NUMBERS
 from .numpy_short_elements import NAMES, called, chosen, clipped, of_one, of_two, where
 from .numpy_short_linalg import inverse, logarithm, norm, solved
-from .numpy_short_moves import appended, array, concatenated, copied, joining, rolled_back, stacked, turned, viewed
+from .numpy_short_moves import (
+    appended,
+    array,
+    concatenated,
+    copied,
+    counted,
+    joining,
+    rolled_back,
+    stacked,
+    turned,
+    viewed,
+)
 from .numpy_short_sums import extreme, outer, product, reduction
 
 
@@ -56,6 +67,7 @@ FUNCTIONS: dict[Any, Short] = {
     np.max: extreme(np.max, ndarray.argmax, np.maximum.reduce),
     np.min: extreme(np.min, ndarray.argmin, np.minimum.reduce),
     np.outer: outer,
+    np.arange: counted,
     np.array: array,
     np.copy: copied(np.copy),
     np.roll: turned(np.roll, rolled_back),

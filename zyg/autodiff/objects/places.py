@@ -6,6 +6,7 @@ Loops get them at the speed of itertools, each with its place; where that is in 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from functools import partial
 from operator import is_, itemgetter
@@ -18,6 +19,7 @@ from . import calls, foreign, iteration, keys
 from .calls import known
 from .cotangents import accumulate
 from .math_ import get_one
+from .shadows import Elsewhere
 from .wholes import Whole, add_at
 
 _FIRST, _SECOND = itemgetter(0), itemgetter(1)
@@ -201,23 +203,40 @@ class _Longest(Whole):
         self.lists = lists
         self.filled = [fillvalue]  # what it gathers is in the shadow of this
 
+    def apart(self, shadows: Any, count: int) -> tuple[Any, ...] | None:
+        return tuple(map(shadows.list_of, self.lists)) if len(self.lists) == count else None
+
     def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
         found = [shadows.list_of(x) for x in self.lists]
-        filled = shadows.list_of(self.filled)
 
-        def add(places: tuple[int, ...], d: Any) -> None:
+        def add(places: tuple[Any, ...], d: Any) -> None:
             for shadow, at, c in zip(found, places, d):
-                if c is not None:
-                    add_at(*((shadow, at) if at >= 0 else (filled, 0)), c)
+                if c is None:
+                    continue
+                if type(at) is int:
+                    add_at(shadow, at, c)
+                else:
+                    at.add(shadows, c)
 
         return add
+
+
+class _Filled(Elsewhere):
+    """The place of what fills up."""
+
+    __slots__ = ("whole",)
+
+    def add(self, shadows: Any, d: Any) -> None:
+        shadows.add_item(self.whole.filled, 0, d)
 
 
 def longest(lists: tuple[list[Any], ...], fillvalue: Any) -> tuple[Any, Any]:
     """(iterator, back) of `zip_longest`."""
     whole = _Longest(lists, fillvalue)
     items = itertools.zip_longest(*lists, fillvalue=fillvalue)
-    places = itertools.zip_longest(*[map(_SECOND, zip(x, itertools.count())) for x in lists], fillvalue=-1)
+    filled = _Filled(math.inf)
+    filled.whole = whole
+    places = itertools.zip_longest(*[map(_SECOND, zip(x, itertools.count())) for x in lists], fillvalue=filled)
     return iteration.Direct(zip(items, places), whole, "zip_longest"), (_run_longest, whole)
 
 

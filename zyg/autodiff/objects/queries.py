@@ -26,10 +26,15 @@ HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 _HASHED = frozenset({dict, set, frozenset, str, bytes, range, Counter, OrderedDict, defaultdict})
 
 
+_F64 = np.dtype(float)
+
+
 def _comparison(f: Callable[[Any, Any], Any]) -> Callable[[Any, Any], tuple[Any, Any]]:
     by_identity = f in (operator.eq, operator.ne)
 
     def record(a: Any, b: Any) -> tuple[Any, Any]:
+        if type(a) is np.ndarray and a.dtype is _F64 and (type(b) is float or type(b) is int):
+            return f(a, b), None
         if (type(a) is np.ndarray and _is_compared(a, b)) or (type(b) is np.ndarray and _is_compared(b, a)):
             return f(a, b), None
         if by_identity and _is_equated(type(a)) and _is_equated(type(b)):

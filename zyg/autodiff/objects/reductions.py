@@ -142,6 +142,8 @@ def _multiplied_from(product: Any, odd: Any, rest: Any) -> Any:
 
 def _run_prod(back: tuple[Any, ...], d: Any, shadows: Any, beyond: tuple[Any, ...] = ()) -> Any:
     _, drain, weights, behind, mixed, start = back
+    if d is None and not beyond and drain[0] in draining.WITHOUT_STEPS:
+        return None
     own = [None] * len(weights) if d is None else [d * w for w in weights]
     if mixed is not None:
         own = [real_like(x, c) for x, c in zip(mixed, own)]

@@ -15,6 +15,7 @@ import ctypes
 import gc
 import operator
 import weakref
+from abc import abstractmethod
 from collections.abc import Iterable
 from types import CellType, ModuleType
 from typing import Any
@@ -55,9 +56,19 @@ def join_class(mapping: dict[Any, Any]) -> None:
     """If a dict is that of a class, its items and the attributes of the class are one from now on."""
     if any(joined.mapping is mapping for joined in joined_now()):
         return
-    owner = next((c for c in gc.get_referrers(mapping) if isinstance(c, type) and _dict_of(c) is mapping), None)
+    owner = next((c for c in _classes() if _dict_of(c) is mapping), None)
     if owner is not None:
         _of_classes.append(Joined(owner, mapping))
+
+
+def _classes() -> list[type]:
+    """All classes that there are. (The garbage collector does not list those that a program has frozen.)"""
+    found, seen = [object], {id(object)}
+    for cls in found:
+        new = [c for c in type.__subclasses__(cls) if id(c) not in seen]
+        found += new
+        seen.update(map(id, new))
+    return found
 
 
 def _dict_of(cls: type) -> Any:
@@ -68,6 +79,16 @@ def _dict_of(cls: type) -> Any:
 has_attribute("cell_contents")
 
 F64 = np.dtype(float)
+
+
+class Elsewhere(float):
+    """A place behind the end of any list (it is made of infinity): what comes to it is for something else."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def add(self, shadows: Any, d: Any) -> None:
+        """Add a cotangent to what this stands for."""
 
 
 class Shadows:
@@ -191,6 +212,9 @@ class Shadows:
             shadow = shadow.__dict__
         if type(shadow) is list:
             if part >= len(shadow):
+                if isinstance(part, Elsewhere):
+                    part.add(self, d)
+                    return
                 shadow.extend([None] * (part + 1 - len(shadow)))
             shadow[part] = accumulate(shadow[part], d)
         else:

@@ -123,6 +123,15 @@ class ListsAndTuples(Tuples):
         return [tuple(ds) if isinstance(x, tuple) else None for x, ds in zip(self.iterables, found)]
 
 
+class NumberedTuple(ListsAndTuples):
+    """What `enumerate` of a tuple goes through: (the tuple,)."""
+
+    __slots__ = ()
+
+    def parts(self, shadows: Any) -> tuple[Any, ...]:
+        return None, *super().parts(shadows)
+
+
 def add_at(shadow: list[Any], index: int, d: Any) -> None:
     """Add to a place of a shadow, which may be shorter than its list."""
     if index < len(shadow):

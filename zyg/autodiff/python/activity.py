@@ -103,7 +103,8 @@ def _flowing(function: Function) -> set[Value]:
     found: set[Value] = set()
     for block, instr in function.instructions():
         if instr.op not in _LOOKING:
-            first = instr.operands[1:] if instr.op in ("call_object", "call_spread", "getattr") else instr.operands
+            looking = instr.op in ("call_object", "call_spread", "getattr") or "call" in instr.attrs
+            first = instr.operands[1:] if looking else instr.operands
             found.update(v for v in first if not isinstance(v, Const))
         for target in instr.targets:
             found.update(v for v in target.args if not isinstance(v, Const))

@@ -35,8 +35,9 @@ def carried(
         coming = [(at_start if target is source.handler else at_end)[source] for source, target in edges[block]]
         carriers = list(coming[0]) if len(coming) == 1 else []
         if len(coming) > 1:
-            carriers = [c for c in coming[0] if all(c in other for other in coming[1:])]
-            columns = _columns([[c for c in some if c not in carriers] for some in coming])
+            everywhere = set(coming[0]).intersection(*coming[1:])
+            carriers = [c for c in coming[0] if c in everywhere]
+            columns = _columns([[c for c in some if c not in everywhere] for some in coming], _MOST - passed)
             if columns is None:
                 return None
             for column in columns:
@@ -45,8 +46,6 @@ def carried(
                 made.append((block, param, [_NOTHING[param.type] if c is None else c.value for c in column]))
                 carriers.append(_Carrier(param, of))
             passed += len(columns) * len(coming)
-            if passed > _MOST:
-                return None
         at_start[block] = list(carriers)
         known = frozenset[Value]().union(*[c.of for c in carriers])
         carriers += [_Carrier(v, frozenset({v})) for v in wanted.get(block, ()) if v not in known]
@@ -58,18 +57,32 @@ def carried(
     return {v: c.value for c in at_end[end] for v in c.of}
 
 
-def _columns(coming: list[list[_Carrier]]) -> list[list[_Carrier | None]] | None:
-    """What comes along each edge, side by side: one parameter for each column. What stands for the same value has to be in one."""
+def _columns(coming: list[list[_Carrier]], most: int) -> list[list[_Carrier | None]] | None:
+    """What comes along each edge, side by side: one parameter for each column. What stands for the same value has to be in one.
+    None where it cannot be, or where that are more than `most` arguments."""
     columns: list[list[_Carrier | None]] = []
+    place: dict[Value, int] = {}  # the column of what stands for a value
     for edge, carriers in enumerate(coming):
+        free: dict[Type, list[int]] = {}
+        for n in reversed(range(len(columns))):
+            free.setdefault(_type_of(columns[n]), []).append(n)
         for carrier in carriers:
-            same = [c for c in columns if any(o is not None and o.of & carrier.of for o in c)]
-            free = same or [c for c in columns if c[edge] is None and _type_of(c) is carrier.value.type]
-            if len(same) > 1 or (same and same[0][edge] is not None):
+            same = {place[v] for v in carrier.of if v in place}
+            if len(same) > 1 or any(columns[n][edge] is not None for n in same):
                 return None
-            if not free:
+            untaken = free.get(carrier.value.type, [])
+            while not same and untaken:
+                n = untaken.pop()
+                if columns[n][edge] is None:
+                    same.add(n)
+            if not same:
+                same.add(len(columns))
                 columns.append([None] * len(coming))
-            (free[0] if free else columns[-1])[edge] = carrier
+                if len(columns) * len(coming) > most:
+                    return None
+            (n,) = same
+            columns[n][edge] = carrier
+            place.update(dict.fromkeys(carrier.of, n))
     return columns
 
 

@@ -218,7 +218,7 @@ class ForwardHalf:
         attrs: dict[str, Any] = {"of": op}
         operands = [*instr.operands, *[Const(x, OBJECT) for x in extra_operands(instr)]]
         if op == "iter" and instr.attrs.get("loop"):
-            function: Any = loops.loop
+            function: Any = loops.loop_over if "calls" in instr.attrs else loops.loop
         elif is_call_of(instr, sources.finish):
             attrs["of"], function, operands = "finish", sources.record_finish, operands[1:]
             if not self.brief:
@@ -566,7 +566,11 @@ _OF_INTS = frozenset({"add", "sub", "mul", "floordiv", "mod", "neg", "pos"})
 def _called(makers: dict[Value, Instr], v: Value) -> str:
     """The name of the function, or method, whose result a value is."""
     made = makers.get(v)
-    callee = makers.get(made.operands[0]) if made is not None and made.op == "call_object" else None
+    return _name_of(makers, made.operands[0]) if made is not None and made.op == "call_object" else ""
+
+
+def _name_of(makers: dict[Value, Instr], v: Value) -> str:
+    callee = makers.get(v)
     return callee.attrs["name"] if callee is not None and callee.op in ("global", "getattr") else ""
 
 
@@ -574,7 +578,10 @@ def gone_through(makers: dict[Value, Instr], v: Value) -> str:
     """The name of the function over whose result the loop goes that has a value as its item."""
     item = makers.get(v)
     loop = makers.get(item.operands[1]) if item is not None and item.op == "item" else None
-    return _called(makers, loop.operands[0]) if loop is not None and loop.op == "iter" else ""
+    if loop is None or loop.op != "iter":
+        return ""
+    whole = loop.operands[0]
+    return _called(makers, whole) if "calls" not in loop.attrs else _name_of(makers, makers[whole].operands[0])
 
 
 def counting(function: Function) -> set[Value]:

@@ -8,10 +8,11 @@ from typing import Any
 from zyg.backend.pullbacks import nothing
 
 from .. import objects
-from ..objects import generators, iteration, sources, stepped
+from ..objects import calls, generators, iteration, reentry, sources, stepped
 from ..objects.cotangents import INERT
 from ..objects.iteration import Direct, Items, Values
-from ..objects.wholes import Entries
+from ..objects.wholes import Entries, Lists, ListsAndTuples, Numbered, NumberedTuple
+from .sites import as_they_are
 
 
 def loop(x: Any) -> tuple[Any, Any]:
@@ -41,6 +42,47 @@ def loop(x: Any) -> tuple[Any, Any]:
     if t not in iteration.SOURCES:
         return stepped.through(x, loop) or objects.loop(x)
     return objects.loop(x)
+
+
+def loop_over(call: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The same for what a call gives: of what, and with which arguments."""
+    f = call[0]
+    if f is zip:
+        if zip in as_they_are:  # (what small loops take is this)
+            lists = call[1:]
+            if _are_lists(map(type, lists)):
+                return zip(zip(*lists), count()), (nothing, Lists(lists))
+            if _are_sequences(map(type, lists)):
+                return zip(zip(*lists), count()), (nothing, ListsAndTuples(lists), run_taken)
+    elif f is enumerate and len(call) == 2 and enumerate in as_they_are:
+        items = call[1]
+        if type(items) is list:
+            return zip(enumerate(items), count()), (nothing, Numbered(items))
+        if type(items) is tuple:
+            return zip(enumerate(items), count()), (nothing, NumberedTuple((items,)), run_taken)
+    forward = calls.forward_of(f)
+    if (f is zip or f is enumerate) and forward is calls.KNOWN[f]:
+        as_they_are.add(f)
+    y, back = forward(*call[1:])
+    if type(y) is Direct:
+        return y.base, (nothing, y.whole) if back is None else (nothing, y.whole, run_call, back)
+    with reentry.undone(back):
+        items, whole = iteration.loop(y)
+    return items, None if whole is None and back is None else (iteration.run_loop_over, whole, back)
+
+
+_are_lists, _are_sequences = frozenset({list}).issuperset, frozenset({list, tuple}).issuperset
+
+
+def run_taken(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The cotangent of (what is called, its arguments), where tuples among these are gone through."""
+    return ((None, *back[1].taken(shadows)),)
+
+
+def run_call(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The cotangent of (what is called, its arguments), where that of what the call gives has been gathered."""
+    given = calls.run(back[3], None, shadows)
+    return None if given is None else (tuple(given),)
 
 
 def _gathering(items: Any, length: int) -> tuple[Any, Any]:

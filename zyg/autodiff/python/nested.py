@@ -132,6 +132,8 @@ class _Expansion:
             function, operands = Const(objects.RECORD[of], OBJECT), operands[1:]
         elif of == "iter" and isinstance(function, Const) and function.value is loops.loop:
             function = Const(objects.loop, OBJECT)
+        elif of == "iter" and isinstance(function, Const) and function.value is loops.loop_over:
+            function = Const(objects.iteration.loop_over, OBJECT)
         if of in ("call_object", "call_plainly", "len"):
             found = Value(OBJECT)
             callee, *arguments = (

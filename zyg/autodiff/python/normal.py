@@ -74,7 +74,7 @@ def normalise(function: Function, watched: bool = False, brief: bool = False) ->
         f.entry.instrs.insert(0, made)
     _remove_unreachable(f)
     _iterate_what_is_passed(f)
-    _separate_items(f)
+    _separate_items(f, brief)
     for block in list(f.blocks):
         _separate_yields(f, block)
     handlers = {b.handler.block for b in f.blocks if b.handler is not None}
@@ -442,7 +442,7 @@ def _iterate_what_is_passed(f: Function) -> None:
         f.entry.instrs.insert(at, Instr("iter", [passed], [iterator], {}, [], steps[0].position))
 
 
-def _separate_items(f: Function) -> None:
+def _separate_items(f: Function, brief: bool) -> None:
     """Where an iterator is only stepped through by loops, `next` gives what `item` takes apart."""
     uses_of: dict[Value, list[tuple[Block, Instr]]] = {}
     passed: set[Value] = set()
@@ -454,14 +454,35 @@ def _separate_items(f: Function) -> None:
     for block in f.blocks:
         if block.handler is not None:
             passed.update(block.handler.args)
-    for _, made in list(f.instructions()):
+    for home, made in list(f.instructions()):
         if made.op != "iter" or made.result in passed or "counts" in made.attrs:
             continue
         steps = uses_of.get(made.result, [])
         if all(instr.op == "next" and steps_a_loop(block, instr) for block, instr in steps):
             made.attrs["loop"] = True
+            if not brief:
+                _call_with_the_loop(home, made, uses_of)
             for block, instr in steps:
                 _take_apart(f, block, instr, made)
+
+
+def _call_with_the_loop(block: Block, loop: Instr, uses_of: dict[Value, list[tuple[Block, Instr]]]) -> None:
+    """`for ... in zip(...)` begins by one operation, of what is called and its arguments."""
+    at = block.instrs.index(loop)
+    call = block.instrs[at - 1] if at else loop
+    if call.op != "call_object" or call.attrs["keywords"] or call.results != loop.operands:
+        return
+    callee = next((i for i in block.instrs[:at] if call.operands[0] in i.results), None)
+    if callee is None or callee.op != "global" or callee.attrs["name"] not in _BEGIN_LOOPS:
+        return
+    if len(uses_of[call.result]) == 1:
+        call.op, call.attrs = "tuple", {"call": True}
+        loop.attrs["calls"] = True
+        loop.position = call.position
+
+
+# The names of functions that are mostly called for a loop to go through what they give.
+_BEGIN_LOOPS = frozenset({"zip", "enumerate"})
 
 
 def steps_a_loop(block: Block, step: Instr) -> bool:

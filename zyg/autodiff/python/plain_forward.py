@@ -17,6 +17,7 @@ from .versions import NATURAL, NOTHING, Carried, Test, Versions, in_versions, re
 # What items are read of, and set, plainly, and what keys may be positions.
 _ORDERED = frozenset({list, tuple, deque})
 _LISTS = frozenset({list, deque})
+_INT_OF_INTS = frozenset({"add", "sub", "mul"})  # what gives an int of ints
 _LIST, _DICT, _TUPLE, _INT = (frozenset({t}) for t in (list, dict, tuple, int))
 _LEN = Const(len, OBJECT)
 _DISPLAYS = {"list": list, "tuple": tuple, "dict": dict}
@@ -158,13 +159,19 @@ class _PlainForward(Versions):
                 elif not self._knows(v, REALS):
                     self._flag(flag)
                     self.facts.add((v, REALS))
-        for k in attrs["tests"]:
-            self._learn(operands[k], REALS, int if k in attrs["ints"] else float)
-        (result,) = instr.results
         direct = attrs["direct"]
+        counts = rules.base(direct) in _INT_OF_INTS and all(
+            k in attrs["ints"] or (isinstance(v, Const) and type(v.value) is int) for k, v in enumerate(operands)
+        )
+        for k in attrs["tests"]:
+            is_int = k in attrs["ints"]
+            self._learn(operands[k], _INT if counts and is_int else REALS, int if is_int else float)
+        (result,) = instr.results
         made = self._emit(direct, [self._of(v) for v in operands], instr.position, result.name)
         self.value[result] = made
-        if rules.base(direct) != "pow":
+        if counts and all(self._knows(self._of(v), _INT) for v in operands):
+            self.facts.add((made, _INT))
+        elif rules.base(direct) != "pow":
             self.facts.add((made, REALS))
 
     def _comparison(self, instr: Instr) -> None:

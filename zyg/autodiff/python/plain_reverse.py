@@ -22,7 +22,9 @@ _PARTS = {
     "enumerate": lambda count: (_NONE, list),
     "items": lambda count: (_NONE, dict),
 }
-_APART = frozenset({"pairwise", "product", "combinations", "combinations_with_replacement", "permutations"})
+_APART = frozenset(
+    {"pairwise", "product", "combinations", "combinations_with_replacement", "permutations", "zip_longest"}
+)
 _CHAINED = frozenset({"chain", "from_iterable"})
 _READ = frozenset({"getattr", "getitem"})
 _WRITTEN = frozenset({"setattr", "setitem"})

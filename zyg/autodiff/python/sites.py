@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from zyg.backend.pullbacks import KNOWN_AT
 from zyg.rules import has_ruled_instances
 
 from .. import objects
@@ -74,6 +75,8 @@ def methods_of(name: str, arity: int, watched: bool, checked: bool) -> Methods:
     return methods[way]
 
 
+_CALLEES = 16  # how many are remembered per place; so are as many functions that are made anew
+
 # At a call: the callable that was called last and its forward half; the function of the bound method that was called last and its
 # forward half, which takes `self` first; the code of functions that are made anew each time, and the code of their forward halves.
 Site = list[Any]
@@ -85,28 +88,37 @@ _of_methods: tuple[dict[tuple[FunctionType, int], Any], dict[tuple[FunctionType,
 
 _EMPTY = (nobody, None, nobody, None, nobody, None)
 _METHOD, _MADE_ANEW = slice(2, 4), slice(4, 6)
-_SIZE = len(_EMPTY)
-# Behind these: what is known of a method that is called, more callables with their forward halves, and, where arguments stand behind
-# stars, a place per number of arguments.
-_TABLE, _MANY_AT, _SIZES_AT = _SIZE, _SIZE + 1, _SIZE + 2
+# Behind these: forward halves by the identity of further callables, which emitted code looks at; what is known of a method that is
+# called; these callables, with their forward halves where they last, and those that are made anew; and, where arguments stand
+# behind stars, a place per number of arguments.
+_TABLE, _MANY_AT, _ANEW_AT, _SIZES_AT = range(KNOWN_AT + 1, KNOWN_AT + 5)
+# Functions of the library that no rule has taken the place of, as far as that was asked.
+as_they_are: set[Any] = set()
+
 _passing: list[Site] = []  # sites that hold what is there for one pullback only
+_passing_functions: list[Site] = []  # sites that hold functions which are made anew
 
 
 def new_site(table: Methods | None = None) -> Site:
     """A place of a call; `table`: for methods that are read there."""
-    return [*_EMPTY, table, {}]
+    return [*_EMPTY, {}, table, {}, []]
 
 
 @lets_go
 def _let_go() -> None:
     while _passing:
         _clear(_passing.pop())
+    while _passing_functions:
+        site = _passing_functions.pop()
+        site[KNOWN_AT].clear()
+        site[_ANEW_AT] = []
 
 
 def forget_sites(codes: Iterable[CodeType]) -> None:
     """There are new rules."""
     for known in (*operators, *methods.values(), *_of_methods):
         known.clear()
+    as_they_are.clear()
     for table in methods.values():
         table.of_classes.clear()
     for code in codes:
@@ -116,25 +128,38 @@ def forget_sites(codes: Iterable[CodeType]) -> None:
 
 
 def _clear(site: Site) -> None:
-    site[:_SIZE] = _EMPTY
-    site[_MANY_AT].clear()
-    for inner in site[_SIZES_AT:]:
+    site[:KNOWN_AT] = _EMPTY
+    for inner in (site[KNOWN_AT], site[_MANY_AT], *site[_SIZES_AT:]):
         inner.clear()
+    site[_ANEW_AT] = []
 
 
 def forward_at(f: Any, site: Site, arity: int) -> Any:
     """The forward half of `f` for `arity` arguments, which the place remembers."""
     t = type(f)
-    if t is FunctionType:
-        if f.__code__ is site[4] and f.__defaults__ is None and not bodies:
-            return FunctionType(site[5], f.__globals__, None, None, f.__closure__)
-        known = site[_MANY_AT].get(f)
+    if t is FunctionType and f.__code__ is site[4] and f.__defaults__ is None and not bodies:
+        made = FunctionType(site[5], f.__globals__, None, None, f.__closure__)
+        known = site[_ANEW_AT]
+        if known is not None:  # it may come again
+            if not known:
+                _passing_functions.append(site)
+            if len(known) < _CALLEES:
+                known.append(f)
+                site[KNOWN_AT][id(f)] = made
+            else:  # they do not
+                site[KNOWN_AT].clear()
+                site[_ANEW_AT] = None
+        return made
+    many = site[_MANY_AT]
+    if many and t in _BY_IDENTITY:
+        known = many.get(f)
         if known is not None:
+            site[KNOWN_AT][id(f)] = known
             return known
-        if type(site[0]) is FunctionType and f.__code__ is site[0].__code__:
-            made = _made_anew(f, site, arity)
-            if made is not None:
-                return made
+    if t is FunctionType and type(site[0]) is FunctionType and f.__code__ is site[0].__code__:
+        made = _made_anew(f, site, arity)
+        if made is not None:
+            return made
     if t is MethodType:
         known = _of_methods[1 if bodies else 0]
         made = known.get((f.__func__, arity))
@@ -153,12 +178,10 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         return partial(made, f.__self__)
     if t is BuiltinFunctionType and type(f.__self__) is not ModuleType and f.__name__ != "__new__":
         forward = objects.forward_of(f)
+        if type(f.__self__) in CONTAINERS and site[_TABLE] is not None and not calls.takes(forward, arity):
+            return partial(calls.call_wrongly, f)  # (others are looked up here each time)
         _note_method_of_builtin(f, site[_TABLE])
         return forward
-    elif t is type or t is BuiltinFunctionType or t is partial or t in _OF_NUMPY:
-        known = site[_MANY_AT].get(f)
-        if known is not None:
-            return known
     if t is partial and not has_ruled_instances(t):
         made = objects.functools_.forward_of_partial(f, arity)
         if made is not None:
@@ -198,6 +221,8 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         or (isinstance(f, type) and t.__hash__ is type.__hash__ and f in calls.KNOWN)
         or t in _OF_NUMPY
     ):
+        if not calls.takes(forward, arity):
+            return partial(calls.call_wrongly, f)
         _remember(site, f, forward)
     elif type(forward) is partial and (t in calls.GETTERS or forward.func is objects.stdlib_.call_cached):
         site[:2] = f, forward
@@ -268,7 +293,6 @@ def _note_inherited(f: Any, table: Methods) -> None:
 
 
 _KEPT = frozenset({FunctionType, BuiltinFunctionType, type})
-_CALLEES = 16  # how many are remembered per place
 
 
 def _note_method(f: MethodType, table: Methods | None, forward: Any) -> None:
@@ -338,7 +362,10 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
                 if is_permanent(f):
                     note_code(f)
         elif t in _OF_NUMPY or _is_of_c(f, t):
-            made = partial(call_with_names, objects.forward_of(f), names)
+            forward = objects.forward_of(f)
+            if not calls.takes(forward, len(args) - len(names), names):
+                forward = partial(calls.call_wrongly, f)
+            made = partial(call_with_names, forward, names)
         elif isinstance(f, type):
             forward = objects.forward_of(f)
             if type(forward) is partial and forward.func is classes.construct:
@@ -358,6 +385,7 @@ def _is_of_c(f: Any, t: type) -> bool:
 
 # Universal functions, and those that ask arguments for their own; they last as long as NumPy does.
 _OF_NUMPY = frozenset({np.ufunc, type(np.sum)}) - {FunctionType}
+_BY_IDENTITY = _KEPT | _OF_NUMPY | {partial}  # what is compared by what it is
 
 
 def call_with_names(forward: Any, names: tuple[str, ...], *args: Any) -> tuple[Any, Any]:
@@ -447,7 +475,8 @@ def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     init = find(cls, "__init__")
     if find(type(cls), "__call__") is not type.__call__ or find(cls, "__del__") is not None:
         return None
-    if find(cls, "__new__") is not object.__new__:
+    new = find(cls, "__new__")
+    if new is not object.__new__ and not (new in _MAKES_EMPTY and type(init) is FunctionType):
         if init is object.__init__:
             return _maker(cls, arity, names)
         if issubclass(cls, BaseException):
@@ -467,13 +496,25 @@ def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
         split = len(args) - len(names)
         return classes.construct(cls, *args[:split], **dict(zip(names, args[split:])))
 
-    return constructing(arity + len(names))(cls, init, forward, generally)
+    return constructing(arity + len(names))(cls, new, init, forward, generally)
+
+
+# What these make of a class is empty, whatever the arguments.
+_MAKES_EMPTY = frozenset({list.__new__, dict.__new__, set.__new__, deque.__new__})
+
+
+_OF_C = frozenset({WrapperDescriptorType})
 
 
 def _of_exception(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
-    """The forward half of a class of exceptions with an `__init__` of its own: `__new__` keeps the arguments."""
+    """The forward half of a class of exceptions with an `__init__` of its own, or none: `__new__` keeps the arguments."""
     init, new = find(cls, "__init__"), cls.__new__
-    if type(new) is not BuiltinFunctionType or not is_plain(init):
+    if type(new) is not BuiltinFunctionType:
+        return None
+    if type(init) in _OF_C and not names and calls.KNOWN.keys().isdisjoint(cls.__mro__[:-1]):
+        note_class(cls)
+        return partial(classes.make_exception, cls)
+    if not is_plain(init):
         return None
     forward = forward_of_method(init, arity + 1, names)
     if forward is None:

@@ -41,6 +41,10 @@ def key(assembly: str, *circumstances: str) -> str:
     return digest.hexdigest()
 
 
+def digest(text: str) -> str:
+    return str(_sha256(text.encode()).hexdigest())
+
+
 def load(name: str) -> bytes | None:
     """The object file of an entry; None if there is none that can be used."""
     place = _usable_directory(create=False)

@@ -210,6 +210,17 @@ class Engine:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
         self.parts[name] = library
 
+    def library(self, texts: dict[str, str]) -> dict[str, Address]:
+        """Where functions of the library are, modules of their own (kept.py) by their symbols."""
+        new = {symbol: text for symbol, text in texts.items() if symbol not in self.parts}
+        if new:
+            images = self.objects([Job(text, effort("")) for text in new.values()], kept=True)
+            wanted = dict.fromkeys(name for text in new.values() for name in _declared(text))
+            idle = {n for n in wanted if n.startswith(("_ZGV", "zyg_v")) and not any(n.encode() in i for i in images)}
+            library = self.link(images, [name for name in wanted if name not in idle], new, {})
+            self.parts |= dict.fromkeys(new, library)
+        return {symbol: self.parts[symbol][symbol] for symbol in texts}
+
     def is_kept(self, name: str) -> bool:
         """Whether a part is there at once: its object file is on disk."""
         from . import cache
@@ -533,7 +544,7 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
         apart = not brief and any(isinstance(v.type, Array) for v in module.functions[entry].params)
         types = (*signature.parameters, *(type for _, type in signature.inputs))
         module.functions[entry].attrs["pairs"] = leaves_in_pairs(types)
-        lowered = lower(module, entry, variants, exported=apart, masks=has_masks())
+        lowered = lower(module, entry, variants, exported=apart, masks=has_masks(), apart=True)
         native = Native(module, entry, options, signature, lowered)
         raiser = make_raiser(lowered.errors)
         outer = write_entry(lowered, entry, signature, options, raiser, apart)
@@ -545,7 +556,7 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
         images = e.objects(jobs, options.cache)
         objects = lowered.objects
         native.table = (ctypes.py_object * max(1, len(objects)))(*map(ctypes.py_object, objects))
-        extra = {"zyg_objects": ctypes.addressof(native.table)}
+        extra = {"zyg_objects": ctypes.addressof(native.table), **e.library(lowered.kept)}
         imports = dict.fromkeys(n for m in (lowered.module, outer) for n in m.imports())
         # Of the vector variants that LLVM might have called, only those that it does call have to be there.
         idle = {n for n in lowered.module.vector_symbols if not any(n.encode() in image for image in images)}

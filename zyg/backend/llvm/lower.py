@@ -17,10 +17,11 @@ pointer to such three words; in results and in memory it is the words.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
 from ...ir.analysis import Loops
 from ...ir.core import Function, Instr, Module
+from .kept import is_library, keep
 from .lowered import LANES, WHOLE_ARRAYS, ErrorSite, FunctionABI, Lowered, VectorMath
 from .lowering.function import FunctionLowering
 from .lowering.registry import has_loops, lowering, may_fail, uses_context
@@ -38,9 +39,11 @@ def lower(
     exported: bool = False,
     lines: bool = False,
     masks: bool = False,
+    apart: bool = False,
 ) -> Lowered:
     """Lower `entry` and all that it calls. `exported` keeps `entry` as a function of its own when LLVM optimises, `lines`
-    tells LLVM where in the source instructions come from, `masks`: the processor can leave out lanes of vectors."""
+    tells LLVM where in the source instructions come from, `masks`: the processor can leave out lanes of vectors. `apart`: large
+    functions of the library are modules of their own (kept.py)."""
     names = _reachable(module, entry)
     lowered = Lowered(ModuleText(), [ErrorSite("SystemError", "no error")], [], masks=masks)
     if any("lanes" in module.functions[name].attrs for name in names):
@@ -80,13 +83,21 @@ def lower(
             name in fails,
             None if all(taken) else taken,
         )
-    for name in names:
-        linkage = "" if exported and name == entry else "internal "
+
+    def write(to: Lowered, name: str, linkage: str) -> None:
         kind = _lowering_of(module.functions[name], name in in_lanes)
-        function = kind(lowered, module.functions[name], name in recursive, vector_variants)
+        function = kind(to, module.functions[name], name in recursive, vector_variants)
         if lines:
-            function.places = Places(lowered.module, module.functions[name])
+            function.places = Places(to.module, module.functions[name])
         function.lower(linkage)
+
+    kept: set[str] = set()
+    for name in names:
+        if apart and is_library(module.functions[name]) and name not in recursive:
+            kept |= {name} & keep(lowered, _reachable(module, name), write)
+    for name in _reachable(module, entry, kept):
+        if name not in kept:
+            write(lowered, name, "" if exported and name == entry else "internal ")
     return lowered
 
 
@@ -131,13 +142,15 @@ def _callees(f: Function) -> list[str]:
     return [i.attrs["callee"] for i in _instrs(f) if i.op == "call"]
 
 
-def _reachable(module: Module, entry: str) -> list[str]:
+def _reachable(module: Module, entry: str, kept: Set[str] = frozenset()) -> list[str]:
+    """The functions that are called, but for what only those of `kept` call."""
     seen, work = [entry], [entry]
     while work:
         for callee in _callees(module.functions[work.pop()]):
             if callee not in seen:
                 seen.append(callee)
-                work.append(callee)
+                if callee not in kept:
+                    work.append(callee)
     return seen
 
 

@@ -37,6 +37,7 @@ class Lowered:
     `settled`: symbols of functions in which LLVM's optimiser would find little; `inlined`: of those that are called once.
     `masks`: the processor can leave out lanes of vectors.
     `shares`: operations on all elements of arrays are calls of functions that do one for arrays of some types (`shared`).
+    `kept`: the text of modules of one function each, and of those it calls, the same in all programs that call it, by its symbol.
     """
 
     module: ModuleText
@@ -52,6 +53,7 @@ class Lowered:
     shares: bool = False
     shared: dict[Hashable, FunctionABI] = field(default_factory=dict)
     masks: bool = False
+    kept: dict[str, str] = field(default_factory=dict)
 
     def status(self, site: ErrorSite) -> int:
         """The number that stands for this error."""

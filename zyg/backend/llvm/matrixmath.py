@@ -20,7 +20,7 @@ from collections.abc import Callable
 
 import llvmlite.binding as llvm
 
-from . import rowsearch
+from . import elementloops, indexedrows, rowextrema, rowsearch
 from .horizontal import add_up
 from .matmul import matmul
 from .rowproducts import ROWS
@@ -340,12 +340,13 @@ def _dots(height: int) -> str:
     return w.function(f"block{height}", f"i64 %count, {matrices}")
 
 
+_TEXTS = (rowsearch.TEXTS, rowextrema.TEXTS, indexedrows.TEXTS, elementloops.TEXTS)
 NAMES: dict[str, Callable[[], str]] = {
     "zyg_product": _product,
     "zyg_add_dots": _add_dots,
     "zyg_rows": lambda: ROWS,
     "zyg_matmul_32": lambda: matmul(32, available()),
     "zyg_matmul_64": lambda: matmul(64, available()),
-    **{name: lambda name=name: rowsearch.TEXTS[name] for name in rowsearch.TEXTS},
+    **{name: lambda text=text: text for texts in _TEXTS for name, text in texts.items()},
 }
 DRIVERS = frozenset({"zyg_matmul_32", "zyg_matmul_64"})  # of functions to be inlined; the others are as they are to be

@@ -23,7 +23,9 @@ from ...ir.records import record
 
 # Runs of a pass builder.  With options of LLVM that print or time passes it has to be 1: their callbacks outlive a run.
 BUILDER_RUNS = 16
-BRIEF = ("always_inliner", "global_dead_code_eliminate", "sroa", "simplify_cfg", "instruction_combine", "simplify_cfg")
+# (Not `instruction_combine`: it finds nothing that the code generator does not, and goes through all ways by which chains of
+# selections, the shapes of broadcasts, may have come about: for some that is as long as all else together.)
+BRIEF = ("always_inliner", "global_dead_code_eliminate", "sroa", "simplify_cfg")
 MOST = 4  # threads: each has more to do for itself than it takes from the others, from some on
 
 

@@ -232,7 +232,7 @@ def optimise(
     """
     states: dict[Function, _State] = {}
     for now, step in enumerate(PIPELINES[level], 1):
-        changed: list[Function | Module] = []
+        changed: list[Function] = []
         about = ABOUT.get(step.name)
         functions = list(module.functions.values())
         for function in functions:
@@ -242,8 +242,9 @@ def optimise(
             if about is None or any(not about.isdisjoint(states[f].operations(f)) for f in functions):
                 found = step.run(module)
                 if found:
-                    changed.append(module)
-                    for function in found if isinstance(found, list) else module.functions.values():
+                    of = found if isinstance(found, list) else list(module.functions.values())
+                    changed += of
+                    for function in of:
                         states.setdefault(function, _State()).changed(step, now)
         else:
             for function in functions:
@@ -261,20 +262,20 @@ def optimise(
                 inline.remove_unused(module, {entry})
             if verify:
                 _verify(step, changed, module)
-                for function in module.functions.values():
-                    if function in states:
-                        states[function].check(function)
+                for function in changed:
+                    states[function].check(function)
             if dump is not None:
                 dump(step.name, module)
     return module
 
 
-def _verify(step: Pass, changed: list[Function | Module], module: Module) -> None:
-    """Verify what a pass changed: of one over functions these alone."""
+def _verify(step: Pass, changed: list[Function], module: Module) -> None:
+    """Verify the functions that a pass changed, of those that there are still."""
     from ..verify import VerifyError, verify  # on demand: it is not needed outside of tests
 
     try:
-        for subject in changed:
-            verify(subject, module)
+        for function in changed:
+            if module.functions.get(function.name) is function:
+                verify(function, module)
     except VerifyError as error:
         raise VerifyError(f"after pass {step.name}: {error}") from error

@@ -94,6 +94,7 @@ class Expansion:
         self.lengths: list[Value] = []
         self.tiny, self.vectors, self.outlined = tiny, vectors, outlined
         self.contiguous = True  # whether the arrays of the version that is being written are
+        self.set_once: set[int] = set()
         self.neighbours = groups_of(apply)
         behind = {k for group in self.neighbours for k, _ in group[1:]}
         outs = [v for k, v in enumerate(apply.operands[: len(self.modes)]) if k not in behind]
@@ -183,17 +184,15 @@ class Expansion:
         b.jump(self.after, *self.loops())
 
     def fill_what_is_added_to(self) -> None:
-        """New arrays that are not set by the loops are to be zeros before."""
-        for k in self.apply.attrs.get("zero", ()):
-            if not self.is_set(k):
+        """New arrays that are to be zeros are filled, but for those of which what is added to an element is all that there is in it."""
+        zero = self.apply.attrs.get("zero", ())
+        every = range(len(self.lengths))
+        moved = {k for k in zero if all(self.accesses[self.apply.operands[k]].moves(loop) for loop in every)}
+        self.set_once = moved if self.contiguous else set()
+        for k in zero:
+            if k not in self.set_once:
                 array = self.views.made[self.apply.operands[k]].operands[0]
                 self.b.emit("fill", array, const(0.0, array_type(array).dtype))
-
-    def is_set(self, k: int) -> bool:
-        """Whether what is added to the k-th array is all that there is in each element of it."""
-        access = self.accesses[self.apply.operands[k]]
-        zero = self.contiguous and k in self.apply.attrs.get("zero", ())
-        return zero and all(access.moves(loop) for loop in range(len(self.lengths)))
 
     def reshaped(self, array: Value, index: Index) -> Value:
         """A contiguous array with an axis for each group of loops."""
@@ -234,11 +233,14 @@ class Expansion:
 
     def computed(self, indices: Sequence[Value]) -> list[Value]:
         """What the function gives for the elements at one index."""
-        given = [
-            self.b.op("load", self.accesses[v].array, *self.position(v, indices)) if isinstance(v.type, Array) else v
-            for v in self.apply.operands[len(self.modes) :]
-        ]
-        return self.inlined(given)
+        return self.inlined([self.given(v, indices) for v in self.apply.operands[len(self.modes) :]])
+
+    def given(self, v: Value, indices: Sequence[Value]) -> Value:
+        """What the function takes of an operand, for the elements at one index."""
+        if v not in self.accesses:
+            return v
+        array = self.accesses[v].array
+        return self.b.op("load", array, *self.position(v, indices)) if isinstance(array.type, Array) else array
 
     def element(self, indices: Sequence[Value], held: Sequence[int] = ()) -> list[Value]:
         """Emit the work on the elements at one index; gives the terms of what is held in registers, then those of the
@@ -253,7 +255,7 @@ class Expansion:
     def put(self, k: int, mode: str, values: list[Value], indices: Sequence[Value]) -> None:
         b, v = self.b, self.apply.operands[k]
         array, at = self.accesses[v].array, self.position(v, indices)
-        if mode == "set" or len(values) == 1 and self.is_set(k):
+        if mode == "set" or len(values) == 1 and k in self.set_once:
             b.emit("store", array, values[-1], *at)
         elif mode == "add" and len(values) == 1:
             b.emit("accum", array, values[0], *at)
@@ -289,10 +291,14 @@ class Expansion:
 
     # ------------------------------------------------------------------------------- functions of their own
 
-    def reached(self, indices: Sequence[Value] = (), lengths: Sequence[Value] = ()) -> list[Value]:
-        """The values that the loops of these lengths inside of these counters need."""
-        found = [*indices]
-        for v in self.apply.operands:
+    def reached(
+        self, indices: Sequence[Value] = (), lengths: Sequence[Value] = (), held: Sequence[int] = ()
+    ) -> list[Value]:
+        """The values that the loops of these lengths inside of these counters need, but for what is held in registers."""
+        operands = [v for k, v in enumerate(self.apply.operands) if k not in held]
+        accesses = [self.accesses[v] for v in operands if v in self.accesses]
+        found = [v for loop, v in enumerate(indices) if any(a.moves(loop) for a in accesses)]
+        for v in operands:
             found += self.accesses[v].values() if v in self.accesses else [v]
         return list(dict.fromkeys(v for v in [*found, *lengths] if not isinstance(v, Const)))
 
@@ -314,7 +320,7 @@ class Expansion:
         e.apply = Instr("apply", operands, self.apply.results, self.apply.attrs)
         e.contiguous, e.tiny, e.vectors, e.outlined = self.contiguous, self.tiny, self.vectors, self.outlined
         e.lengths = list(map(replace, self.lengths))
-        e.apart = self.apart
+        e.apart, e.set_once = self.apart, self.set_once
         e.accesses = {v: a.replaced(replace) for v, a in self.accesses.items()}
         e.at = 1
         e.b = Builder(function, function.entry)
@@ -405,9 +411,11 @@ class Expansion:
             return False
         last = len(self.lengths) - 1
         outs = [self.accesses[v] for v in self.apply.operands[: len(self.modes)]]
+        # Where all are added to, they may overlap one another in any way: what is added is read from none of them, and a vector is
+        # loaded, added to and stored before the next one is.
         return (
             _ELEMENTWISE.issuperset(self.modes)
-            and (self.apart or len(outs) == 1)
+            and (self.apart or len(outs) == 1 or {*self.modes} == {"add"})
             and all(a.index[-1:] == (last,) and last not in a.index[:-1] for a in outs)
         )
 
@@ -431,8 +439,9 @@ class Expansion:
     def row(self, indices: list[Value], totals: list[Value]) -> list[Value]:
         """The innermost loop."""
         whole = self.accesses
-        if indices and not self.contiguous:
+        if indices and (self.outlined or not self.contiguous):  # (functions of rows are those of whole arrays)
             self.accesses = {v: self.access_in_row(a, indices) for v, a in whole.items()}
+            self.load_what_stays(indices)
         results = self.innermost(indices, totals)
         self.accesses = whole
         return results
@@ -447,8 +456,22 @@ class Expansion:
         fixed = [self.at_index(i, indices) for i, moves in zip(access.index, inner, strict=True) if not moves]
         spec = "".join(":" if moves else "i" for moves in inner)
         layout = "C" if type_.layout == "C" and inner[-1] else "A"
+        if self.contiguous and layout != "C":
+            return access
         row = self.b.op("view", array, *fixed, type=Array(type_.dtype, 1, layout, type_.writable), spec=spec)
+        assert self.b.block is not None
+        self.views.add(self.b.block.instrs[-1:])
         return Access(row, tuple(i for i, moves in zip(access.index, inner, strict=True) if moves))
+
+    def load_what_stays(self, indices: list[Value]) -> None:
+        """Elements that the innermost loop reads again and again, and does not change, become numbers."""
+        if not self.apart:
+            return
+        outs = self.apply.operands[: len(self.modes)]
+        for v in dict.fromkeys(self.apply.operands[len(self.modes) :]):
+            if v in self.accesses and v not in outs and not self.accesses[v].moves(len(indices)):
+                loaded = self.b.op("load", self.accesses[v].array, *self.position(v, indices))
+                self.accesses[v] = Access(loaded, ())
 
     def innermost(self, indices: list[Value], totals: list[Value]) -> list[Value]:
         b, depth = self.b, len(indices)

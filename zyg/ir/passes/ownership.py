@@ -12,6 +12,7 @@ Who owns what:
   counted.
 * Results of the function are owned by the caller.  An array that dies as an argument of a jump, as a pushed value or as
   a result is moved there; any other use of this kind retains it first.
+* A `fill` that an array made here, which nobody else ever has, dies in is left out: cotangents are taken, and set to zero again.
 
 Invariant: run once, as the last pass (`attrs["ownership"]` remembers it).
 """
@@ -20,11 +21,13 @@ from __future__ import annotations
 
 from ..analysis import reverse_postorder
 from ..core import VIEWS, Block, Function, Instr, Position, Target, Value, uses
-from ..types import Array
+from ..types import Array, Scalar
 from .rewriting import remove_blocks, split_edge
 
 _MAKES = frozenset({"alloc", "call", "pycall", "select"})  # their array results have an owner of their own
 _VIEWS = frozenset({*VIEWS, "stop"})
+# What takes and sets elements, and hands an array on to nobody.
+_KEEPS_NONE = _VIEWS | {"load", "store", "accum", "fill", "addto", "copyto", "dim", "stride", "foreign", "apply"}
 
 
 def run(function: Function) -> bool:
@@ -119,6 +122,7 @@ class _Inserter:
         self.live_in: dict[Block, int] = {}
         self.predecessors = function.predecessors()
         self.raising = _raising(function)
+        self.alone = self.never_shared()
         self.changed = False
 
     def run(self) -> bool:
@@ -133,6 +137,22 @@ class _Inserter:
     def mask(self, value: Value) -> int:
         owner = self.owners.get(value)
         return self.bit[owner] if owner is not None else 0
+
+    def never_shared(self) -> int:
+        """The owners that are made here and that nobody else ever has."""
+        found = 0
+        for _, instr in self.function.instructions():
+            if instr.op == "alloc":
+                found |= self.bit[instr.result]
+        for _, instr in self.function.instructions():
+            if instr.op == "call":  # which might give it back, or push it
+                keeps = any(not isinstance(v.type, Scalar) for v in instr.results)
+                keeps |= any(not isinstance(v.type, (Scalar, Array)) for v in instr.operands)
+            else:
+                keeps = instr.op not in _KEEPS_NONE
+            if keeps:
+                found &= ~self.used(instr)
+        return found
 
     def used(self, instr: Instr) -> int:
         mask = 0
@@ -192,9 +212,10 @@ class _Inserter:
                 for p in block.params if p in self.bit and not live & self.bit[p]
             ]  # fmt: skip
             inserted += reversed(released_first)
-            if len(inserted) != len(instrs) - 1:
+            inserted.reverse()
+            if inserted != instrs[:-1]:
                 self.changed = True
-                instrs[:] = [*reversed(inserted), terminator]
+                instrs[:] = [*inserted, terminator]
         else:
             self.retain_pushes(block)
         held &= after
@@ -226,6 +247,8 @@ class _Inserter:
                         before.append(_instr("retain", v, instr.position))
         for owner in self.in_mask(dying & ~moved):
             inserted.append(_instr("release", owner, instr.position))
+        if instr.op == "fill" and self.used(instr) & dying & self.alone:
+            return  # nobody sees it
         inserted.append(instr)
         if instr.op == "select" and instr.results[0] in self.bit:
             inserted[-1:] = [_instr("retain", instr.results[0], instr.position), instr]

@@ -36,7 +36,7 @@ _ANY_ORDER = frozenset({"reassoc"})
 
 def pairwise(outer: Expansion, indices: list[Value], held: list[int], kinds: list[str]) -> list[Value]:
     """The totals of the innermost loop."""
-    operands = outer.reached(indices)
+    operands = outer.reached(indices, held=held)
     types = [*(outer.callee.results[k] for k in held), *outer.callee.results[len(outer.modes) :]]
     function = outer.function_of("sum", types, operands)
     apart = outer.alone(operands, held)

@@ -13,7 +13,6 @@ from zyg.frontend.merging import settled
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,
-    ComplexArrayValue,
     ComplexValue,
     Known,
     Number,
@@ -188,13 +187,7 @@ def asfortranarray(e: Evaluator, v: Abstract, dtype: Abstract = NONE) -> Abstrac
 
 @emits(np.ascontiguousarray)
 def ascontiguousarray(e: Evaluator, v: Abstract, dtype: Abstract = NONE) -> Abstract:
-    v = settled(e, v, "None is no array")
-    floats = v.floats if isinstance(v, ComplexArrayValue) else v
-    from .shaping import reshape
-
-    there = isinstance(floats, ArrayValue) and floats.type.layout == "C"
-    result = v if there and _is_of(e, v, dtype) else array(e, v, dtype)
-    return reshape(e, result, Known(1)) if arrays.ndim(result) == 0 else result
+    return array(e, v, dtype, NONE, Known("C"), ndmin=Known(1))
 
 
 @emits(np.array)
@@ -220,8 +213,8 @@ def array(
 def in_order(e: Evaluator, a: Abstract, letter: str, there: bool, copy: Abstract) -> Abstract:
     """An array whose elements lie in C or in Fortran order: `a` itself if it is `there` already and lies so."""
     n = arrays.ndim(a)
-    seen = arrays.permuted(e, a, [*reversed(range(n))]) if letter == "F" and n > 1 else a
-    lies = arrays.is_contiguous(e, seen) if there else const(False)
+    from_its_end = arrays.permuted(e, a, [*reversed(range(n))]) if letter == "F" and n > 1 else a
+    lies = arrays.is_contiguous(e, from_its_end) if there else const(False)
     if isinstance(lies, Const) and lies.value or n < 2 and not there:
         return a
     if isinstance(copy, Known) and copy.object is False:
@@ -233,7 +226,8 @@ def in_order(e: Evaluator, a: Abstract, letter: str, there: bool, copy: Abstract
         arrays.assign(e, made, a)
         return made
 
-    return e.if_else(lies, lambda: arrays.general(e, a), lambda: arrays.general(e, copied())) if there else copied()
+    seen = arrays.packed if letter == "C" else arrays.general
+    return e.if_else(lies, lambda: seen(e, a), lambda: seen(e, copied())) if there else copied()
 
 
 def _made(e: Evaluator, v: Abstract, dtype: Abstract) -> Abstract:

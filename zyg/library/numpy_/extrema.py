@@ -26,6 +26,8 @@ from zyg.frontend.values import (
     known,
 )
 from zyg.ir.reductions import identity
+from zyg.ir.types import F64
+from zyg.rules import adjoint, tangent
 
 from .. import kernels
 from ..intrinsics import cut, machine
@@ -103,6 +105,9 @@ def _extremum(kind: str, name: str, ignored: bool = False) -> Callable[..., Abst
             whole = len(arrays.axes_of(e, axis, a.type.ndim)) == a.type.ndim
             if whole and not arrays.constant(e, keepdims, "keepdims"):
                 return delivered(e, e.call(known(_WHOLE[kind]), [a]), out)
+            if a.type.dtype is F64:
+                along = TupleValue(tuple(map(Known, arrays.axes_of(e, axis, a.type.ndim))))
+                return delivered(e, e.call(known(_along), [a, along, keepdims, known(_OF_ROWS[kind])]), out)
         nan_too = ignored and floats
         if nan_too and is_set(initial):
             raise e.refuse(f"np.nan{kind}(initial=...) in native code", hint=f"write np.{kind}imum(np.nan{kind}(a), x)")
@@ -217,6 +222,76 @@ _WHOLE = {
     "max": _of_whole_array("max", np.maximum, kernels.largest),
     "min": _of_whole_array("min", np.minimum, kernels.smallest),
 }
+
+
+@unchecked
+def _along(a: Any, axes: Any, keepdims: Any, of_rows: Any) -> Any:
+    rows = (a if axes[0] == 1 else a.T) if a.ndim == 2 and len(axes) == 1 else _rows(a, axes)
+    return of_rows(rows).reshape(kept_shape(a, axes, keepdims))
+
+
+def _of_rows(kernel: Any, message: str) -> Any:
+    """A function that gives the extrema of the rows of a matrix of doubles."""
+
+    @unchecked
+    def extrema(rows: Any) -> Any:
+        n, m = rows.shape
+        if m == 0:
+            raise ValueError(message)
+        step0, step1 = rows.strides
+        places = np.empty(n, np.int64)
+        kernel(n, m, cut(rows), step0, step1, places)
+        return _at_places(rows, places)
+
+    return extrema
+
+
+_OF_ROWS = {
+    "max": _of_rows(kernels.row_largest, EMPTY.format("maximum")),
+    "min": _of_rows(kernels.row_smallest, EMPTY.format("minimum")),
+}
+
+
+def _at_places(rows: Any, places: Any) -> Any:
+    """An element of each row."""
+    result = np.empty(len(rows))
+    step0, step1 = rows.strides
+    kernels.take_places(len(rows), result, 8, rows, step0, step1, places)
+    return result
+
+
+def _add_places(rows: Any, places: Any, values: Any) -> None:
+    """Add to an element of each row."""
+    step0, step1 = rows.strides
+    kernels.add_places(len(rows), values, values.strides[0], rows, step0, step1, places)
+
+
+@adjoint(_at_places)
+def _at_places_rule(rows: Any, places: Any) -> Any:
+    return _at_places(rows, places), lambda d: (lambda made: _add_places(made, places, d), None)
+
+
+@tangent(_at_places)
+def _at_places_tangent(rows: Any, places: Any) -> Any:
+    return _at_places(rows, places), lambda moved, _: _at_places(moved, places)
+
+
+@adjoint(_add_places, mutates="rows")
+def _add_places_rule(rows: Any, places: Any, values: Any) -> Any:
+    _add_places(rows, places, values)
+    return None, lambda _, d: (d, None, _at_places(d, places))
+
+
+@tangent(_add_places, mutates="rows")
+def _add_places_tangent(rows: Any, places: Any, values: Any) -> Any:
+    _add_places(rows, places, values)
+
+    def push(moved: Any, _: Any, added: Any) -> Any:
+        made = moved.copy()
+        _add_places(made, places, added)
+        return None, made
+
+    return None, push
 
 
 @unchecked

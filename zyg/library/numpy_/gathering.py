@@ -14,6 +14,7 @@ import numpy as np
 from zyg.frontend import arrays, indexing
 from zyg.frontend.functions import unchecked
 from zyg.frontend.values import Abstract, Known
+from zyg.rules import adjoint, tangent
 
 from .. import kernels
 from ..intrinsics import machine, select
@@ -49,6 +50,58 @@ def gather(target: Any, source: Any, before: tuple[None, ...], index: Any) -> No
     else:
         for m in range(len(target)):
             gather(target[m], source[m], before[1:], index)
+
+
+def taken(source: Any, index: Any) -> Any:
+    """source[index], for doubles, or rows of doubles, by one list of int64."""
+    rows = _as_rows(source)
+    result = np.empty((len(index), *source.shape[1:]))
+    made = _as_rows(result)
+    (n, m), (m0, m1), (r0, r1) = made.shape, made.strides, rows.strides
+    kernels.take_rows(n, m, made, m0, m1, rows, r0, r1, index, index.strides[0], len(rows))
+    return result
+
+
+def add_taken(target: Any, index: Any, values: Any) -> None:
+    """target[index] += values, one after the other, of the same."""
+    rows, added = _as_rows(target), _as_rows(values)
+    (n, m), (a0, a1), (r0, r1) = added.shape, added.strides, rows.strides
+    kernels.add_rows(n, m, added, a0, a1, rows, r0, r1, index, index.strides[0], len(rows))
+
+
+def _as_rows(a: Any) -> Any:
+    return a if a.ndim == 2 else a[:, None]
+
+
+@adjoint(taken)
+def _taken_rule(source: Any, index: Any) -> Any:
+    def back(d: Any) -> Any:
+        return lambda made: add_taken(made, index, d), None
+
+    return taken(source, index), back
+
+
+@tangent(taken)
+def _taken_tangent(source: Any, index: Any) -> Any:
+    return taken(source, index), lambda moved, _: taken(moved, index)
+
+
+@adjoint(add_taken, mutates="target")
+def _add_taken_rule(target: Any, index: Any, values: Any) -> Any:
+    add_taken(target, index, values)
+    return None, lambda _, d: (d, None, taken(d, index))
+
+
+@tangent(add_taken, mutates="target")
+def _add_taken_tangent(target: Any, index: Any, values: Any) -> Any:
+    add_taken(target, index, values)
+
+    def push(moved: Any, _: Any, added: Any) -> Any:
+        made = moved.copy()
+        add_taken(made, index, added)
+        return None, made
+
+    return None, push
 
 
 @unchecked

@@ -78,27 +78,50 @@ def repeated_each(source: Any, counts: Any, axis: int) -> Any:
 @implements(np.roll)
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     source = np.asarray(a)
-    if isinstance(shift, np.ndarray):
-        unsupported("np.roll(shift=...) of an array in native code", "pass the shifts in a tuple")
+    shifts = np.asarray(shift) if isinstance(shift, list) else shift
     if axis is None:
-        if is_sequence(shift):
-            total = 0
-            for s in shift:
-                total += s
-            return rolled(source.ravel(), total, 0).reshape(source.shape)
-        return rolled(source.ravel(), shift, 0).reshape(source.shape)
+        return rolled(source.ravel(), shift_along(shifts), 0).reshape(source.shape)
     axes = tuple(axis) if is_sequence(axis) else (axis,)
-    shifts = tuple(shift) if is_sequence(shift) else (shift,) * len(axes)
-    if len(axes) == 1 and len(shifts) > 1:
-        axes = axes * len(shifts)
-    if len(shifts) == 1:
-        shifts = shifts * len(axes)
-    if len(shifts) != len(axes):
-        raise ValueError("shape mismatch: objects cannot be broadcast to a single shape")
+    if len(axes) == 1:
+        return rolled(source, shift_along(shifts), axis_index(axes[0], source.ndim))
     result = source.copy() if len(axes) == 0 else source
-    for s, k in zip(shifts, axes):
-        result = rolled(result, s, axis_index(k, source.ndim))
+    for n, k in enumerate(axes):
+        result = rolled(result, shift_of(shifts, n, len(axes)), axis_index(k, source.ndim))
     return result
+
+
+def shift_along(shifts: Any) -> int:
+    """How far all of the shifts together go, along one axis."""
+    if isinstance(shifts, np.ndarray):
+        if shifts.ndim > 1:
+            raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+        return int(np.sum(shifts.astype(np.int64)))
+    if is_sequence(shifts):
+        total = 0
+        for s in shifts:
+            total += int(s)
+        return total
+    return int(shifts)
+
+
+def shift_of(shifts: Any, n: int, count: int) -> int:
+    """The shift of the n-th of so many axes: one of as many, or the only one."""
+    if isinstance(shifts, np.ndarray):
+        if shifts.ndim > 1:
+            raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+        given = shifts.reshape(-1)
+    elif is_sequence(shifts):
+        given = shifts
+    else:
+        return int(shifts)
+    if len(given) == 1:
+        return int(given[0])
+    if len(given) != count:
+        raise ValueError(
+            "shape mismatch: objects cannot be broadcast to a single shape.  Mismatch is between arg 0 with shape "
+            f"({len(given)},) and arg 1 with shape ({count},)."
+        )
+    return int(given[n])
 
 
 def rolled(a: Any, shift: int, axis: int) -> Any:

@@ -15,6 +15,7 @@ from zyg.frontend.functions import unchecked
 from zyg.frontend.values import Abstract
 from zyg.ir.types import I64, Array
 
+from .. import kernels
 from ..intrinsics import cut, unsupported
 from ..registry import emits, implements
 from . import c_sorts
@@ -63,8 +64,7 @@ def before(x: Any, y: Any) -> Any:
 @unchecked
 def order_of(a: Any, order: Any, stable: bool) -> None:
     """Put into `order` the places of the numbers of a packed vector in sorted order."""
-    for i in range(len(a)):
-        order[i] = i
+    kernels.count_up(len(a), order)
     put_in_order(a, order, stable)
 
 

@@ -10,7 +10,7 @@ from zyg.frontend import arrays, indexing, lists
 from zyg.frontend.elementwise import broadcast_shape
 from zyg.frontend.functions import unchecked
 from zyg.frontend.scalars import scalar_value
-from zyg.frontend.selection import Selection, apart, flat, reshaped
+from zyg.frontend.selection import Selection, apart, flat, get, reshaped
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,
@@ -21,7 +21,7 @@ from zyg.frontend.values import (
     is_numeric,
     known,
 )
-from zyg.ir.core import const
+from zyg.ir.core import Value, const
 from zyg.ir.types import BOOL, I64
 
 from ..intrinsics import unsupported
@@ -40,6 +40,10 @@ MODES = ("raise", "wrap", "clip")
 
 def _call(e: Evaluator, function: Any, *arguments: Abstract) -> Abstract:
     return e.call(known(function), list(arguments))
+
+
+def _product(e: Evaluator, lengths: list[Value]) -> Value:
+    return scalar_value(e, arrays.product(e, lengths), I64)
 
 
 def _is_none(v: Abstract) -> bool:
@@ -223,16 +227,20 @@ def take(
             a = arrays.seen(e, a, "n")
         k = arrays.axis_of(e, axis, arrays.ndim(a))
     positions = _positions(e, indices)
-    length = Number(arrays.dims(e, a)[k])
-    rule = _mode(e, mode)
-    some = e.op("ne", scalar_value(e, arrays.size(e, positions), I64), const(0))
-    empty = e.op("and", e.op("eq", length.value, const(0)), some)
-    e.guard(e.op("not", empty), "IndexError", "cannot do a non-empty take from an empty axes.")
+    lengths, rule = arrays.dims(e, a), _mode(e, mode)
+    others, length = [*lengths[:k], *lengths[k + 1 :]], lengths[k]
+    taken = e.op("mul", _product(e, others), scalar_value(e, arrays.size(e, positions), I64))
+    some = e.op("or", e.op("ne", length, const(0)), e.op("eq", taken, const(0)))
+    e.guard(some, "IndexError", "cannot do a non-empty take from an empty axes.")
+    rows = _product(e, lengths[:k])  # where there are none, nothing is taken and indices are not looked at
     if rule != "raise":
-        moved = _call(e, wrapped if rule == "wrap" else clipped, flat(e, positions), length)
-        positions = _like(e, indices, moved, arrays.dims(e, positions))
+        length = e.op("select", e.op("eq", length, const(0)), const(1), length)
+        moved = _call(e, wrapped if rule == "wrap" else clipped, flat(e, positions), Number(length))
+        positions, rows = _like(e, indices, moved, arrays.dims(e, positions)), _product(e, others)
     elif arrays.ndim(positions) == 0:
         positions = arrays.scalar_of(e, positions)
+    if isinstance(positions, ArrayValue) and arrays.ndim(positions):
+        return get(e, a, [*[ALL] * k, positions, *[ALL] * (len(lengths) - k - 1)], rows)
     result = indexing.get_item(e, a, TupleValue((*[ALL] * k, positions)))
     if is_numeric(positions) and isinstance(result, arrays.ARRAYS):
         from .methods import copy
@@ -549,7 +557,6 @@ def shares_memory(e: Evaluator, a: Abstract, b: Abstract, /) -> Abstract:
     """Exactly, which takes NumPy where strides interleave."""
     from zyg.frontend.boundary import disassemble
     from zyg.frontend.scalars import boolean
-    from zyg.ir.core import Value
 
     a, b = as_array(e, a), as_array(e, b)
     ranges = e.op("overlap", arrays.memory(a).value, arrays.memory(b).value)

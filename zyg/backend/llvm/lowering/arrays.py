@@ -221,6 +221,19 @@ def transpose(e: FunctionLowering, instr: Instr) -> None:
     e.define(instr, [a.data, a.owner, *shape, *strides])
 
 
+@lowers("strided")
+def strided(e: FunctionLowering, instr: Instr) -> None:
+    a = parts_of(e, instr.operands[0])
+    strides = [e.value(v) for v in instr.operands[1:]]
+    data = a.data
+    for extent, stride in zip(a.shape, strides, strict=True):
+        last = e.let(f"sub i64 {extent}, 1")
+        back = e.let(f"mul i64 {e.let(f'sub i64 0, {stride}')}, {last}")
+        start = e.let(f"select i1 {e.let(f'icmp slt i64 {stride}, 0')}, i64 {back}, i64 0")
+        data = e.let(f"getelementptr i8, ptr {data}, i64 {start}", (instr.result.name or "strided") + ".d")
+    e.define(instr, [data, a.owner, *a.shape, *strides])
+
+
 def _is_strided(instr: Instr) -> bool:
     type = instr.operands[0].type
     return isinstance(type, Array) and type.layout != "C"

@@ -1,7 +1,8 @@
 """Operations on all elements of arrays: filled, added, copied, compared by address.
 
 Each but the last is a loop or several, which LLVM makes more of.  Where a module has many, one function does an operation
-for all arrays of the same types: in a program on whole arrays, copies and sums of cotangents are half of its loops.
+for all arrays of the same types: in a program on whole arrays, copies and sums of cotangents are half of its loops.  For vectors
+and matrices of doubles that is one which is the same for every program (elementloops.py).
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 from ....ir.core import Block, Const, Function, Instr, Value
-from ....ir.types import Array, Type
+from ....ir.types import F64, Array, Type
 from .. import runtime
-from ..lowered import FunctionABI
+from ..lowered import WHOLE_ARRAYS, FunctionABI
 from ..text import ARENA, RUNTIME, SIZES, component_types, symbol
 from .arrays import (
     ArrayParts,
@@ -92,6 +93,8 @@ def _shared(e: FunctionLowering, instr: Instr, types: tuple[Type, ...]) -> Funct
     )
     e.lowered.signatures[function.name] = abi
     FunctionLowering(e.lowered, function, False, e.vector_variants).lower("internal ")
+    if e.lowered.settled and have_kernels([t for t in types if isinstance(t, Array)]):
+        e.lowered.settled.add(abi.symbol)
     return abi
 
 
@@ -99,12 +102,33 @@ def _parameter(type: Type) -> Type:
     return Array(type.dtype, type.ndim, type.layout) if isinstance(type, Array) else type
 
 
+def have_kernels(types: list[Array]) -> bool:
+    """Whether these are vectors or matrices of doubles."""
+    return all(t.dtype is F64 and 0 < t.ndim < 3 for t in types)
+
+
+def by_kernel(e: FunctionLowering, name: str, arrays: list[ArrayParts], *rest: str) -> bool:
+    """Call the kernel that does this, if there is one, in a module with many loops over elements."""
+    if WHOLE_ARRAYS not in e.module.flags or not have_kernels([a.type for a in arrays]):
+        return False
+    if all(a.type.layout == "C" for a in arrays):
+        arrays = [ArrayParts(Array(F64, 1), [a.data, a.owner, size_of(e, a)]) for a in arrays]
+    lengths = [f"i64 {n}" for n in ["1", *arrays[0].shape][-2:]]
+    places = [[f"ptr {a.data}", *(f"i64 {n}" for n in ["0", *strides_of(e, a)][-2:])] for a in arrays]
+    arguments = [*lengths, *(part for place in places for part in place), *rest]
+    types = ", ".join(argument.partition(" ")[0] for argument in arguments)
+    e.call("void", e.module.external(name, "void", types, ARENA), *arguments)
+    return True
+
+
 @lowers("fill", loops=fills_each)
 def fill(e: FunctionLowering, instr: Instr) -> None:
-    if by_shared(e, instr):
-        return
     target, value = instr.operands
     a, annotation = parts_of(e, target), access(e, target)
+    if not is_cleared(instr) and by_kernel(e, "zyg_fill", [a], f"double {e.value(value)}"):
+        return
+    if by_shared(e, instr):
+        return
     if is_cleared(instr):
         length = product(e, size_of(e, a), str(SIZES[a.type.dtype]))
         name = e.module.intrinsic("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1 immarg")
@@ -116,10 +140,12 @@ def fill(e: FunctionLowering, instr: Instr) -> None:
 
 @lowers("addto", loops=_of_dimensions)
 def addto(e: FunctionLowering, instr: Instr) -> None:
-    if by_shared(e, instr):
-        return
     target, source = instr.operands
     a, b = parts_of(e, target), parts_of(e, source)
+    if not e.flags(instr) and by_kernel(e, "zyg_add_to", [a, b]):
+        return
+    if by_shared(e, instr):
+        return
 
     def add(at: list[str]) -> None:
         value = read(e, at[1], b.type.dtype, access(e, source))
@@ -160,6 +186,8 @@ def copyto(e: FunctionLowering, instr: Instr) -> None:
 
 
 def copy_elements(e: FunctionLowering, a: ArrayParts, b: ArrayParts, to: str = "", of: str = "") -> None:
+    if by_kernel(e, "zyg_copy_to", [a, b]):
+        return
     tag = e.module.tag("array")
     to, of = to or tag, of or tag
     each_element(e, [a, b], lambda at: write(e, read(e, at[1], b.type.dtype, of), at[0], a.type.dtype, to))

@@ -1,0 +1,76 @@
+"""Functions of the library that are modules of their own: the same in every program, and what fails in them is the program's error."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import zyg
+from tests.turns import each_in_turn
+from zyg.backend.llvm import cache
+from zyg.backend.llvm.engine import engine
+from zyg.inspection import compiled
+
+MATRIX = np.array([[2.0, 0.5, 0.1], [0.5, 1.0, 0.3], [0.1, 0.3, 3.0]])
+
+
+def factored(a):
+    return np.sum(np.linalg.cholesky(a))
+
+
+def factored_among_others(a):
+    if a[0, 0] < 0:
+        raise ValueError("below zero")
+    first = np.linalg.cholesky(a @ a.T)
+    if first[0, 0] > 1e6:
+        raise OverflowError("too large")
+    return np.sum(np.linalg.solve(np.linalg.cholesky(a), first)) / a.shape[0]
+
+
+def kept_by(function):
+    return set(compiled(function, (MATRIX,)).native.lowered.kept)
+
+
+@each_in_turn
+def test_the_same_in_every_program():
+    one, other = kept_by(factored), kept_by(factored_among_others)
+    assert one and one < other
+    assert one.issubset(engine().parts)
+
+
+def reasons(function, *arguments):
+    found = []
+    for a in arguments:
+        with pytest.raises(Exception) as caught:
+            function(a)
+        found.append((type(caught.value), str(caught.value)))
+    return found
+
+
+@pytest.mark.parametrize("function", [factored, factored_among_others])
+def test_errors_are_those_of_the_program(function):
+    arguments = -MATRIX, np.array([[1.0, 2.0], [2.0, 1.0]]), MATRIX * 1e7, np.full((2, 3), 2.0)
+    expected = reasons(function, *arguments[: 1 if function is factored else 3])
+    assert reasons(zyg.jit(function), *arguments[: len(expected)]) == expected
+    assert reasons(zyg.grad(function), *arguments[: len(expected)]) == expected
+
+
+def test_values_and_gradients():
+    for function in (factored, factored_among_others):
+        assert np.isclose(zyg.jit(function)(MATRIX), function(MATRIX), rtol=1e-13)
+        zyg.gradcheck(function, MATRIX)
+
+
+def test_they_are_on_disk(monkeypatch, tmp_path):
+    monkeypatch.setenv("ZYG_CACHE_DIR", str(tmp_path / "kept"))
+    e = engine()
+    texts = compiled(factored, (MATRIX,)).native.lowered.kept
+    parts = {name: e.parts.pop(name) for name in texts}
+    stored = []
+    monkeypatch.setattr(cache, "store", lambda name, image: stored.append(name))
+    try:
+        with e.lock:
+            e.library(texts)
+        assert len(stored) == len(texts)
+    finally:
+        e.parts |= parts
