@@ -145,9 +145,9 @@ def give(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
     return drain[0](drain, ds, shadows)
 
 
-def run_left(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+def run_left(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """A consumer was left by an exception, before it gave anything: what took the items is undone."""
-    give(back[1], None, shadows)
+    return give(back[1], None, shadows)
 
 
 def _drain_values(x: Values) -> tuple[list[Any], tuple[Any, ...]]:

@@ -35,12 +35,9 @@ def _reduce(f: Any, iterable: Any, initial: Any = _MISSING, /) -> tuple[Any, Any
     return total, (_run_reduce, steps, rec, first_back, initial is not _MISSING)
 
 
-def _run_steps(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+def _run_steps(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """The function has raised after these steps."""
-    for step, inner in reversed(back[1]):
-        calls.run(step, None, shadows)
-        calls.run(inner, None, shadows)
-    calls.run(back[2], None, shadows)
+    return _run_reduce((None, *back[1:], None, True), None, shadows)
 
 
 def _run_reduce(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -70,11 +67,12 @@ def _reduce_list(f: Any, x: list[Any], initial: Any) -> tuple[Any, Any]:
     if total is _MISSING:
         functools.reduce(f, ())  # raises the TypeError
     steps: list[Any] = []
-    with reentry.gathering(steps):
+    back = _run_reduce_list, x, steps, started
+    with reentry.undone(back):
         for item in iterator:
             total, step = forward(total, item)
             steps.append(step)
-    return total, (_run_reduce_list, x, steps, started)
+    return total, back
 
 
 def _run_reduced(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

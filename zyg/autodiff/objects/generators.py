@@ -17,7 +17,7 @@ from zyg.errors import Unsupported
 
 from . import foreign, later, sources
 from .cotangents import accumulate
-from .draining import DRAINS, LEADING
+from .draining import DRAINS, LEADING, run_left
 from .holders import has_attribute
 from .iteration import SOURCES, Iterator, iterator_pairs
 
@@ -540,8 +540,7 @@ def drained(generator: Generator) -> tuple[list[Any], tuple[Any, ...]]:
     try:
         items.extend(generator.forward)
     except BaseException as error:
-        generator.items = before + len(items)
-        generator.fail(error)
+        _fail_at_once(generator, error, before, len(items), given)
         raise
     generator.items = before + len(items)
     generator.done = True
@@ -560,19 +559,25 @@ def leading(generator: Generator, types: frozenset[type]) -> tuple[list[Any], tu
                 rest = generator
                 break
     except BaseException as error:
-        generator.items = before + len(items)
-        generator.fail(error)
+        _fail_at_once(generator, error, before, len(items), given)
         raise
     generator.items = before + len(items)
     generator.done = rest is None
     return items, (_give_generator, generator, before, len(items), given), rest
 
 
+def _fail_at_once(generator: Generator, error: BaseException, before: int, count: int, given: int) -> None:
+    """A generator is left by an exception which loses the items that it gave before."""
+    generator.items = before + count
+    generator.fail(error)
+    objects.reentry.leave(error, (run_left, (_give_generator, generator, before, count, given)))
+
+
 def _give_generator(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
     """(..., how many items there were before, and how many of these; how many steps there had been)"""
     _, generator, before, count, given = drain
     reversal = sources.reversal_of(generator, shadows)
-    sources.skip(reversal, before + count)
+    sources.skip(reversal, max(before + count, given))  # (it may have been at its end before)
     for k in range(count - 1, -1, -1):
         d = None if ds is None else ds[k]
         if reversal.steps is None:

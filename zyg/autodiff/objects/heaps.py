@@ -137,7 +137,7 @@ _few(heapq.nlargest, True)
 
 @known(heapq.merge)
 def _record_merge(*iterables: Any, key: Any = None, reverse: bool = False) -> tuple[Any, Any]:
-    if iterables and {list}.issuperset(map(type, iterables)) and keys.is_harmless(key):
+    if iterables and {list}.issuperset(map(type, iterables)) and all(keys.calculates_with(key, x) for x in iterables):
         asked = [keys.keys_of(x, key)[0] for x in iterables]
         if all(map(all_ordered, asked)):
             steps = heapq.merge(*map(places.steps_of_list, iterables), key=_KeyOfStep(key), reverse=reverse)

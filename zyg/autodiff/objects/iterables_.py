@@ -12,14 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from zyg.errors import Unsupported
-
 from . import (
     calls,
     construction,
     conversions,
     draining,
-    foreign,
     generators,
     iteration,
     keys,
@@ -35,7 +32,8 @@ from .builtins_ import MISSING, as_call, run_shift, shift
 from .calls import known, method
 from .cotangents import INERT, accumulate
 from .iteration import Iterator
-from .reach import PLAIN, SIZED, check_key
+from .quiet import is_quiet
+from .reach import PLAIN, check_key
 from .sources import Until, adapted
 
 # ---------------------------------------------------------------------------------------- containers from iterables
@@ -353,19 +351,19 @@ def _numbered(iterable: Any, start: Any = 0) -> tuple[Any, Any]:
     iterator, rec = iteration.pairs(iterable)
     if rec is None:
         return enumerate_plainly(iterator, start), None
-    return _made(adapted(_enumerated(iterator, start), iterator), "enumerate", rec)
+    return _made(adapted(map(_of_enumerated, enumerate(iterator, start)), iterator), "enumerate", rec)
 
 
 calls.takes_what(_enumerate, _numbered)
 
 
 def enumerate_plainly(iterator: Any, start: int) -> Any:
-    return Iterator(((pair, None) for pair in enumerate(iterator, start)), "enumerate")
+    return Iterator(zip(enumerate(iterator, start), repeat(None)), "enumerate")
 
 
-def _enumerated(iterator: Any, start: int) -> Any:
-    for index, (item, back) in enumerate(iterator, start):
-        yield (index, item), None if back is None else (iteration.run_second, back)
+def _of_enumerated(step: tuple[int, Any]) -> tuple[Any, Any]:
+    index, (item, back) = step
+    return (index, item), None if back is None else (iteration.run_second, back)
 
 
 _LISTS = frozenset({list})
@@ -392,7 +390,7 @@ def _zip(*iterables: Any, strict: bool = False) -> tuple[Any, Any]:
     sources = iteration.all_with_backs(iterables)
     iterators = [iterator for iterator, _ in sources]
     recs = tuple([rec for _, rec in sources])
-    pairs = adapted(_zipped(iterators, strict), *iterators)
+    pairs = adapted(map(iteration.of_group, zip(*iterators, strict=strict)), *iterators)
     back = None if all(r is None or r is iteration.NOTHING for r in recs) else (iteration.run_holders, recs)
     return Iterator(pairs, "zip"), back
 
@@ -401,21 +399,19 @@ def _run_zip_of_tuples(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return [None, *back[1].taken(shadows)]
 
 
-def _zipped(iterators: list[Any], strict: bool) -> Any:
-    for group in zip(*iterators, strict=strict):
-        yield tuple([item for item, _ in group]), (iteration.run_zip, [back for _, back in group])
-
-
-class Mapped(Iterator):
+class Mapped(iteration.Begun):
     """What `map` gives of lists: a function of the items at each place."""
 
     __slots__ = ("function", "lists", "places")
 
     def __init__(self, function: Any, lists: tuple[list[Any], ...]):
+        super().__init__("map")
         self.function = function
         self.lists = lists
         self.places: Any = None  # as long as it has given nothing
-        super().__init__(self._pairs(), "map")
+
+    def only_calculates(self) -> bool:
+        return keys.is_harmless(self.function) and all(is_quiet(self.function, x) for x in self.lists)
 
     def begin(self) -> Any:
         """(items, which place) of what is still to come."""
@@ -423,11 +419,15 @@ class Mapped(Iterator):
             self.places = zip(zip(*self.lists), count())
         return self.places
 
-    def _pairs(self) -> Any:
-        forward = calls.forward_by_others(self.function)
-        for items, at in self.begin():
+    def begun(self) -> Any:
+        forward, lists = calls.forward_by_others(self.function), self.lists
+
+        def step(at_place: tuple[Any, int]) -> tuple[Any, Any]:
+            items, at = at_place
             y, back = forward(*items)
-            yield y, (_run_mapped, back, self.lists, at)
+            return y, (_run_mapped, back, lists, at)
+
+        return map(step, self.begin())
 
 
 def _run_mapped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -448,15 +448,18 @@ def drain_mapped(mapped: Mapped, types: frozenset[type] | None = None) -> tuple[
     forward = calls.forward_by_others(mapped.function)
     items: list[Any] = []
     backs: list[Any] = []
-    last = -1
-    with reentry.gathering(backs):
-        for arguments, last in mapped.begin():  # noqa: B007
+    first: list[int] = []
+    drain = (_give_mapped, backs, mapped.lists, first)
+    with reentry.undone((draining.run_left, drain)):
+        for arguments, at in mapped.begin():
+            if not first:
+                first.append(at)
             y, back = forward(*arguments)
             items.append(y)
             backs.append(back)
             if types is not None and type(y) not in types:
                 break
-    return items, (_give_mapped, backs, mapped.lists, last + 1 - len(items))
+    return items, drain
 
 
 def _leading_mapped(mapped: Mapped, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
@@ -487,7 +490,8 @@ def _give_mapped_at_once(drain: tuple[Any, ...], ds: list[Any] | None, shadows: 
 
 
 def _give_mapped(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
-    _, backs, lists, first = drain
+    _, backs, lists, begin = drain
+    first = begin[0] if begin else 0
     found = [shadows.list_of(x) for x in lists]
     for k in range(len(backs) - 1, -1, -1):
         back, d = backs[k], None if ds is None else ds[k]
@@ -535,46 +539,24 @@ def _map(f: Any, iterable: Any, /, *more: Any) -> tuple[Any, Any]:
 
 def _mapped(f: Any, iterators: list[Any]) -> Any:
     forward = calls.forward_by_others(f)
-    for group in zip(*iterators):
+
+    def step(group: tuple[Any, ...]) -> tuple[Any, Any]:
         y, back = forward(*[item for item, _ in group])
-        yield y, (iteration.run_call, back, [inner for _, inner in group])
+        return y, (iteration.run_call, back, [inner for _, inner in group])
+
+    return map(step, zip(*iterators))
 
 
 @known(filter)
 def _filter(f: Any, iterable: Any, /) -> tuple[Any, Any]:
-    iterator, rec = iteration.with_backs(iterable)
-    pairs = keys.keyed(f, iterator)
-    y, back = _made(adapted(_filtered(pairs), pairs, iterator), "filter", rec)
+    pairs, rec = keys.selected(filter, f, iterable)
+    y, back = _made(pairs, "filter", rec)
     return y, None if back is None else (_run_second_of_two, back)
 
 
 def _run_second_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     given = calls.run(back[1], d, shadows)
     return None if given is None else (None, *given)
-
-
-def _filtered(pairs: Any) -> Any:
-    for (item, accepted), back in pairs:
-        if type(accepted) in SIZED:
-            if accepted:
-                yield item, back
-            continue
-        truth, asked = reentry.followed(bool, (accepted,))
-        if asked is not None:
-            back = (_run_accepted, back, asked)
-        if truth:
-            yield item, back
-        elif asked is not None:
-            raise Unsupported(
-                "an item that `filter` leaves out by Python code that changes something",
-                foreign.position_of(foreign.caller()),
-                hint="ask it by itself, in a loop or a comprehension",
-            )
-
-
-def _run_accepted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    calls.run(back[2], None, shadows)
-    calls.run(back[1], d, shadows)
 
 
 @known(reversed, exact=True)

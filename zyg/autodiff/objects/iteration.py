@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import collections
 import operator
+from abc import abstractmethod
 from collections.abc import Callable, Generator, ItemsView, KeysView, ValuesView
 from itertools import count, islice, repeat
 from typing import Any
@@ -45,6 +46,10 @@ class Iterator:
         self.pairs = pairs
         self.kind = kind
 
+    def only_calculates(self) -> bool:
+        """Whether nothing is to be undone of an item that is left aside."""
+        return False
+
     def __iter__(self) -> Iterator:
         return self
 
@@ -57,12 +62,32 @@ class Iterator:
         return f"<{self.kind} object at {id(self):#x}>"
 
 
-class Direct(Iterator):
+class Begun(Iterator):
+    """An iterator whose pairs are begun when somebody asks for them: who takes all at once may know a shorter way."""
+
+    __slots__ = ("_made",)
+
+    def __init__(self, kind: str):
+        self.kind = kind
+        self._made: Any = None
+
+    @property
+    def pairs(self) -> Any:
+        made = self._made
+        if made is None:
+            made = self._made = self.begun()
+        return made
+
+    @abstractmethod
+    def begun(self) -> Any: ...
+
+
+class Direct(Begun):
     """An iterator whose items belong to parts of what has a shadow: `base` gives (item, which part).
 
     `whole` is the list that is gone through, or a `wholes.Whole`, which adds the cotangents of items."""
 
-    __slots__ = ("_made", "base", "whole")
+    __slots__ = ("base", "whole")
 
     def __init__(self, base: Any, whole: Any, kind: str):
         self.base = base
@@ -70,13 +95,12 @@ class Direct(Iterator):
         self.kind = kind
         self._made: Any = None
 
-    @property
-    def pairs(self) -> Any:
+    def only_calculates(self) -> bool:
+        return True
+
+    def begun(self) -> Any:
         """The pairs, for who does not take `base` and `whole`."""
-        made = self._made
-        if made is None:
-            made = self._made = map(self._pair, self.base)
-        return made
+        return map(self._pair, self.base)
 
     def _pair(self, step: tuple[Any, Any]) -> tuple[Any, Any]:
         return step[0], (run_part, self.whole, step[1])
@@ -165,6 +189,11 @@ def run_second(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     inner = back[1]
     if inner is not None:
         inner[0](inner, None if d is None else d[1], shadows)
+
+
+def of_group(group: tuple[tuple[Any, Any], ...]) -> tuple[Any, Any]:
+    """The pair of a tuple of items, from a tuple of pairs."""
+    return tuple([item for item, _ in group]), (run_zip, [back for _, back in group])
 
 
 def run_zip(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -457,13 +486,19 @@ def with_backs(x: Any) -> Any:
     return (iterator, rec) if rec is not None else (zip(iterator, repeat(None)), None)
 
 
-def all_with_backs(iterables: tuple[Any, ...]) -> list[Any]:
+def noted_with_backs(x: Any) -> Any:
+    """The same for what may leave items aside."""
+    iterator, rec = with_backs(x)
+    return (iterator if isinstance(x, Iterator) and x.only_calculates() else sources.noted(iterator)), rec
+
+
+def all_with_backs(iterables: tuple[Any, ...], each: Any = noted_with_backs) -> list[Any]:
     """The same for each of several; what the first ones did is undone where a later one raises an exception."""
     found: list[Any] = []
     recs: list[Any] = []
     with objects.reentry.gathering(recs):
         for x in iterables:
-            found.append(with_backs(x))
+            found.append(each(x))
             recs.append(found[-1][1])
     return found
 

@@ -7,14 +7,15 @@ import operator
 import sys
 from typing import Any
 
-from . import calls, draining, iteration, keys, listwise, places
+from . import calls, draining, iteration, keeping_items, keys, listwise, places
 from .arithmetic import BINARY_RECORD, of_kink
-from .builtins_ import MISSING
+from .builtins_ import MISSING, run_shift
 from .calls import known
 from .cotangents import accumulate
 from .iteration import Iterator
-from .reentry import by_index
-from .sources import Adapted, Steps, adapted, record_finish, run_down_to, sources_of
+from .quiet import is_quiet
+from .reentry import by_index, undone
+from .sources import WITHOUT_STEPS, Adapted, Steps, adapted, record_finish, run_down_to, sources_of
 
 
 def _made(pairs: Any, kind: str, *recs: Any) -> tuple[Any, Any]:
@@ -22,6 +23,11 @@ def _made(pairs: Any, kind: str, *recs: Any) -> tuple[Any, Any]:
     if all(r is None or r is iteration.NOTHING for r in recs):
         return Iterator(pairs, kind), None
     return Iterator(pairs, kind), (iteration.run_holders, recs)
+
+
+def _shifted(y: Any, rec: Any) -> tuple[Any, Any]:
+    """What goes through one argument, the first; `rec` is the back of that as a whole."""
+    return y, None if rec is None or rec is iteration.NOTHING else (run_shift, rec)
 
 
 @known(itertools.chain)
@@ -34,7 +40,7 @@ def _chain(*iterables: Any) -> tuple[Any, Any]:
             iterables
         )  # each is asked for its items when those before it have been gone through
         return made, None if back is None else (_run_chain, back)
-    sources = iteration.all_with_backs(iterables)
+    sources = iteration.all_with_backs(iterables, iteration.with_backs)
     iterators = [s for s, _ in sources]
     return _made(adapted(itertools.chain(*iterators), *iterators), "chain", *[rec for _, rec in sources])
 
@@ -56,13 +62,12 @@ def _from_iterable(iterable: Any) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
     rows = _Rows(iterator)
     running: list[Any] = [rows]
-    return _made(Adapted(_chained(rows, running), running), "chain", rec)
 
+    def begun(pair: tuple[Any, Any]) -> Any:
+        running.extend(sources_of(pair[0]))
+        return pair[0]
 
-def _chained(rows: _Rows, running: list[Any]) -> Any:
-    for row, _ in rows:
-        running += sources_of(row)
-        yield from row
+    return _made(Adapted(itertools.chain.from_iterable(map(begun, rows)), running), "chain", rec)
 
 
 class _Rows(Steps):
@@ -80,7 +85,8 @@ class _Rows(Steps):
         if pair is None:
             return (False, *record_finish(self.iterator))
         item, back = pair
-        row, rec = iteration.with_backs(item)
+        with undone((_run_row, None, back)):
+            row, rec = iteration.with_backs(item)
         whole = None if rec is None or rec is iteration.NOTHING or rec[0] is run_down_to else rec
         return True, row, None if whole is None and back is None else (_run_row, whole, back)
 
@@ -95,65 +101,47 @@ def _run_row(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 @known(itertools.islice)
 @by_index(1, 2, 3)
 def _islice(iterable: Any, *args: Any) -> tuple[Any, Any]:
-    iterator, rec = iteration.with_backs(iterable)
+    iterator, rec = iteration.noted_with_backs(iterable) if len(args) > 1 else iteration.with_backs(iterable)
     return _made(adapted(itertools.islice(iterator, *args), iterator), "islice", rec)
 
 
-@known(itertools.takewhile)
-def _takewhile(f: Any, iterable: Any) -> tuple[Any, Any]:
-    iterator, rec = iteration.with_backs(iterable)
-    pairs = keys.keyed(f, iterator)
-    taken = keys.items_of(itertools.takewhile(keys.key_of_pair, pairs))
-    return _made(adapted(taken, pairs, iterator), "takewhile", None, rec)
+def _selecting(choose: Any, until: bool = False) -> None:
+    """What goes through items by whether a function is true of them."""
+
+    def handler(f: Any, iterable: Any) -> tuple[Any, Any]:
+        pairs, rec = keys.selected(choose, f, iterable, until)
+        return _made(pairs, choose.__name__, None, rec)
+
+    known(choose)(handler)
 
 
-@known(itertools.dropwhile)
-def _dropwhile(f: Any, iterable: Any) -> tuple[Any, Any]:
-    iterator, rec = iteration.with_backs(iterable)
-    pairs = _asked_until(f, iterator)
-    return _made(adapted(pairs, iterator), "dropwhile", None, rec)
-
-
-def _asked_until(f: Any, iterator: Any) -> Any:
-    """The items from the first one on for which `f` is false; what is behind that is not asked for."""
-    asked = keys.keyed(f, iterator)
-    return adapted(_from_first(asked, iterator), asked, iterator)
-
-
-def _from_first(asked: Any, iterator: Any) -> Any:
-    for (item, dropped), back in asked:
-        if not dropped:
-            yield item, back
-            break
-    yield from iterator
-
-
-@known(itertools.filterfalse)
-def _filterfalse(f: Any, iterable: Any) -> tuple[Any, Any]:
-    iterator, rec = iteration.with_backs(iterable)
-    pairs = keys.keyed(f, iterator)
-    left = keys.items_of(itertools.filterfalse(keys.key_of_pair, pairs))
-    return _made(adapted(left, pairs, iterator), "filterfalse", None, rec)
+_selecting(itertools.takewhile)
+_selecting(itertools.dropwhile, until=True)
+_selecting(itertools.filterfalse)
 
 
 @known(itertools.starmap)
 def _starmap(f: Any, iterable: Any) -> tuple[Any, Any]:
     if type(iterable) in _STANDING:
         return _Spread(f, iterable), None
-    iterator, rec = iteration.with_backs(iterable)
+    iterator, rec = iteration.noted_with_backs(iterable)
     return _made(adapted(_starmapped(f, iterator), iterator), "starmap", None, rec)
 
 
 def _starmapped(f: Any, iterator: Any) -> Any:
     forward = calls.forward_by_others(f)
-    for item, back in iterator:
+
+    def step(pair: tuple[Any, Any]) -> tuple[Any, Any]:
+        item, back = pair
         if type(item) is tuple:
             y, call_back = forward(*item)
-            yield y, (_run_spread, call_back, len(item), back)
-            continue
+            return y, (_run_spread, call_back, len(item), back)
         args, unpacking = calls.KNOWN[tuple](item)
-        y, call_back = forward(*args)
-        yield y, (_run_starmapped, call_back, len(args), unpacking, back)
+        with undone((_run_starmapped, None, len(args), unpacking, None)):
+            y, call_back = forward(*args)
+        return y, (_run_starmapped, call_back, len(args), unpacking, back)
+
+    return map(step, iterator)
 
 
 def _run_spread(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -175,20 +163,23 @@ def _run_starmapped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 _STANDING = frozenset({list, iteration.Direct})
 
 
-class _Spread(Iterator):
+class _Spread(iteration.Begun):
     """What `starmap` gives of items that are there, or of what steps through such items."""
 
     __slots__ = ("function", "source")
 
     def __init__(self, function: Any, source: Any):
+        super().__init__("starmap")
         self.function = function
         self.source: Any = source  # as long as it has given nothing
-        super().__init__(self._pairs(), "starmap")
 
-    def _pairs(self) -> Any:
+    def only_calculates(self) -> bool:
+        items = _tuples_to_come(self) if keys.is_harmless(self.function) else None
+        return bool(items) and is_quiet(self.function, [*itertools.chain(*items)])
+
+    def begun(self) -> Any:
         source, self.source = self.source, None
-        if source is not None:
-            yield from _starmapped(self.function, iteration.with_backs(source)[0])
+        return iter(()) if source is None else _starmapped(self.function, iteration.with_backs(source)[0])
 
 
 def _spread_at_once(it: _Spread) -> tuple[list[Any], tuple[Any, ...]] | None:
@@ -226,7 +217,7 @@ def _tuples_to_come(it: _Spread) -> list[Any] | None:
 def _spread_in_turn(it: _Spread, types: frozenset[type] | None = None) -> tuple[list[Any], tuple[Any, ...]] | None:
     """All that a function gives which only calculates; None for others, or if not all are of these types. (Then it is called again.)"""
     items = _tuples_to_come(it) if keys.is_harmless(it.function) else None
-    if not items:
+    if not items or not is_quiet(it.function, [*itertools.chain(*items)]):
         return None
     forward = calls.forward_by_others(it.function)
     try:
@@ -275,7 +266,7 @@ draining.LEADING[_Spread] = _leading_spread
 def _accumulate(iterable: Any, func: Any = None, *, initial: Any = None) -> tuple[Any, Any]:
     if type(iterable) is list and initial is None:
         return _Totals(iterable, func), None
-    iterator, rec = iteration.with_backs(iterable)
+    iterator, rec = iteration.noted_with_backs(iterable)
     step = BINARY_RECORD["add"] if func is None else None
     if initial is None:
         return _made(adapted(_accumulated(iterator, step, func), iterator), "accumulate", rec, None)
@@ -284,21 +275,25 @@ def _accumulate(iterable: Any, func: Any = None, *, initial: Any = None) -> tupl
     return Iterator(pairs, "accumulate"), (_run_accumulate, rec, place)
 
 
-class _Totals(Iterator):
+class _Totals(iteration.Begun):
     """What `accumulate` gives of a list."""
 
     __slots__ = ("function", "items")
 
     def __init__(self, items: list[Any], function: Any):
+        super().__init__("accumulate")
         self.items: list[Any] | None = items  # as long as it has given nothing
         self.function = function
-        super().__init__(self._pairs(items), "accumulate")
 
-    def _pairs(self, items: list[Any]) -> Any:
-        if self.items is not None:
-            self.items = None
-            step = BINARY_RECORD["add"] if self.function is None else None
-            yield from _accumulated(iteration.with_backs(items)[0], step, self.function)
+    def only_calculates(self) -> bool:
+        return keys.is_harmless(self.function) and is_quiet(self.function, self.items or ())
+
+    def begun(self) -> Any:
+        items, self.items = self.items, None
+        if items is None:
+            return iter(())
+        step = BINARY_RECORD["add"] if self.function is None else None
+        return _accumulated(iteration.with_backs(items)[0], step, self.function)
 
 
 def _drain_totals(it: _Totals) -> tuple[list[Any], tuple[Any, ...]]:
@@ -347,15 +342,18 @@ def _give_extremes(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -
 def _totals_in_turn(it: _Totals, types: frozenset[type] | None = None) -> tuple[list[Any], tuple[Any, ...]] | None:
     """Totals by a function that only calculates; None for others, or if not all are of these types. (Then it is called again.)"""
     x = it.items
-    if not x or it.function is None or not keys.is_harmless(it.function):
+    if not x or it.function is None or not keys.is_harmless(it.function) or not is_quiet(it.function, x):
         return None
     forward = calls.forward_by_others(it.function)
     total = x[0]
     ys, backs = [total], []
-    for item in x[1:]:
-        total, back = forward(total, item)
-        ys.append(total)
-        backs.append(back)
+    try:
+        for item in x[1:]:
+            total, back = forward(total, item)
+            ys.append(total)
+            backs.append(back)
+    except Exception:  # it is raised again where it belongs
+        return None
     if types is not None and not types.issuperset(map(type, ys)):
         return None
     it.items = None
@@ -398,19 +396,18 @@ class _Running:
 
 def _accumulated(iterator: Any, step: Any, func: Any, initial: Any = None, place: Any = None) -> Any:
     """Each total gets the cotangent of its item and, by way of a place of its own, that of the totals after it."""
-    total = initial
-    if place is not None:
-        yield total, (_run_total, place, None, None, None, 0)
-    for item, back in iterator:
-        here = _Running()
-        if place is None:
-            total, made = item, None
-        elif step is not None:
-            total, made = step(total, item)
-        else:
-            total, made = calls.forward_by_others(func)(total, item)
-        yield total, (_run_total, here, place, made, back, 0 if step is not None else 1)
-        place = here
+    first = 0 if step is not None else 1
+
+    def add(last: tuple[Any, ...], pair: tuple[Any, Any]) -> tuple[Any, Any]:
+        item, back = pair
+        if not last:
+            return item, (_run_total, _Running(), None, None, back, first)
+        total, made = step(last[0], item) if step is not None else calls.forward_by_others(func)(last[0], item)
+        return total, (_run_total, _Running(), last[1][1], made, back, first)
+
+    if place is None:
+        return filter(None, itertools.accumulate(iterator, add, initial=()))
+    return itertools.accumulate(iterator, add, initial=(initial, (_run_total, place, None, None, None, 0)))
 
 
 def _run_total(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -437,7 +434,7 @@ def _run_accumulate(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _at_once(x: Any) -> tuple[Any, Any]:
     """Pairs for what takes all items before it gives one: what gave them is undone there."""
     iterator, rec = iteration.with_backs(x)
-    if not sources_of(iterator):
+    if type(iterator) in WITHOUT_STEPS:
         return iterator, rec
     made, back = calls.KNOWN[list](x)
     return iteration.pairs(made)[0], (_run_at_once, back)
@@ -457,7 +454,7 @@ def _materialised(function: Any, kind: str) -> Any:
         if not _COUNTS.issuperset(map(type, numbers)):
             sources = [_at_once(x) for x in args[:count]]
             groups = function(*[list(s) for s, _ in sources], *args[count:], **kwargs)
-            return _made(_split(groups), kind, *[rec for _, rec in sources])
+            return _made(map(iteration.of_group, groups), kind, *[rec for _, rec in sources])
         made = [calls.KNOWN[list](x) for x in args[:count]]
         pools = [pool for pool, _ in made]
         return places.groups(function, pools, args[count:], kwargs), (_run_pools, [back for _, back in made])
@@ -476,35 +473,16 @@ def _run_pools(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return given
 
 
-def _split(groups: Any) -> Any:
-    for group in groups:
-        yield tuple([item for item, _ in group]), (iteration.run_zip, [back for _, back in group])
-
-
 for _f in (itertools.product, itertools.combinations, itertools.permutations,
            itertools.combinations_with_replacement):  # fmt: skip
     known(_f)(_materialised(_f, _f.__name__))
-
-
-def _batches(iterable: Any, n: int, *, strict: bool = False) -> Any:
-    """itertools.batched, in code that is differentiated."""
-    if n < 1:
-        raise ValueError("n must be at least one")
-
-    def batches(iterator: Any) -> Any:
-        while batch := tuple(itertools.islice(iterator, n)):
-            if strict and len(batch) < n:
-                raise ValueError("batched(): incomplete batch")
-            yield batch
-
-    return batches(iter(iterable))
 
 
 if sys.version_info >= (3, 12):
 
     @known(itertools.batched)
     def _batched(iterable: Any, n: int, *, strict: bool = False) -> tuple[Any, Any]:
-        return calls.call(_batches, (iterable, n), {"strict": strict})
+        return calls.call(keeping_items.batches, (iterable, n), {"strict": strict})
 
 
 @known(itertools.zip_longest)
@@ -515,7 +493,9 @@ def _zip_longest(*iterables: Any, fillvalue: Any = None) -> tuple[Any, Any]:
     iterators = [s for s, _ in sources]
     holder = iteration.Holder(1)
     groups = itertools.zip_longest(*iterators, fillvalue=(fillvalue, (iteration.run_list_item, holder, 0)))
-    made, back = _made(adapted(_split(groups), *iterators), "zip_longest", *[rec for _, rec in sources])
+    made, back = _made(
+        adapted(map(iteration.of_group, groups), *iterators), "zip_longest", *[rec for _, rec in sources]
+    )
     return made, (_run_filled, back, holder, len(iterables))
 
 
@@ -527,14 +507,29 @@ def _run_filled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(itertools.compress)
 def _compress(data: Any, selectors: Any) -> tuple[Any, Any]:
-    iterator, rec = iteration.with_backs(data)
-    return _made(adapted(itertools.compress(iterator, selectors), iterator), "compress", rec, None)
+    if draining.is_standing(selectors):
+        iterator, rec = iteration.noted_with_backs(data)
+        return _made(adapted(itertools.compress(iterator, selectors), iterator), "compress", rec, None)
+    made, back = calls.call(zip, (data, selectors))
+    pairs, _ = keys.selected(filter, operator.itemgetter(1), made)
+    return Iterator(adapted(map(_first_of_both, pairs), pairs), "compress"), back
+
+
+def _first_of_both(pair: tuple[Any, Any]) -> tuple[Any, Any]:
+    return pair[0][0], (_run_first_of_both, pair[1])
+
+
+def _run_first_of_both(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    back[1][0](back[1], (d, None), shadows)
 
 
 @known(itertools.cycle)
 def _cycle(iterable: Any) -> tuple[Any, Any]:
-    iterator, rec = _at_once(iterable)
-    return _made(itertools.cycle(list(iterator)), "cycle", rec)
+    if draining.is_standing(iterable):
+        iterator, rec = iteration.with_backs(iterable)
+        return _made(itertools.cycle(iterator), "cycle", rec)
+    iterator, rec = iteration.with_backs(iterable)
+    return _shifted(keeping_items.cycle(iterator), rec)
 
 
 @known(itertools.repeat)
@@ -542,8 +537,8 @@ def _cycle(iterable: Any) -> tuple[Any, Any]:
 def _repeat(object: Any, times: Any = None) -> tuple[Any, Any]:
     holder = iteration.Holder(1)
     back = (iteration.run_list_item, holder, 0)
-    pairs = ((v, back) for v in (itertools.repeat(object) if times is None else itertools.repeat(object, times)))
-    return Iterator(pairs, "repeat"), (_run_repeat, holder)
+    items = itertools.repeat(object) if times is None else itertools.repeat(object, times)
+    return Iterator(zip(items, itertools.repeat(back)), "repeat"), (_run_repeat, holder)
 
 
 def _run_repeat(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -556,8 +551,8 @@ def _count(start: Any = MISSING, step: Any = MISSING) -> tuple[Any, Any]:
         return Iterator(zip(itertools.count(), itertools.repeat(None)), "count"), None
     start, step = 0 if start is MISSING else start, 1 if step is MISSING else step
     holder = iteration.Holder(2)
-    pairs = ((v, (_run_counted, holder, k)) for k, v in enumerate(itertools.count(start, step)))
-    return Iterator(pairs, "count"), (_run_count, holder)
+    backs = zip(itertools.repeat(_run_counted), itertools.repeat(holder), itertools.count())
+    return Iterator(zip(itertools.count(start, step), backs), "count"), (_run_count, holder)
 
 
 def _run_counted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -572,77 +567,17 @@ def _run_count(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(itertools.tee)
 def _tee(iterable: Any, n: int = 2) -> tuple[Any, Any]:
-    return calls.call(_copies, (iterable, n))
-
-
-def _copies(iterable: Any, n: int) -> tuple[Any, ...]:
-    """itertools.tee, in code that is differentiated: what one copy has taken, the others find in a list, which has a shadow."""
     if n < 0:
         raise ValueError("n must be >= 0")
-    iterator = iter(iterable)
-    taken: list[Any] = []
-
-    def following() -> Any:
-        k = 0
-        while True:
-            if k == len(taken):
-                try:
-                    item = next(iterator)
-                except StopIteration:
-                    return
-                taken.append(item)
-            yield taken[k]
-            k += 1
-
-    return tuple([following() for _ in range(n)])
+    iterator, rec = iteration.with_backs(iterable)
+    return _shifted(keeping_items.copies(iterator, n), rec)
 
 
 @known(itertools.groupby)
 def _groupby(iterable: Any, key: Any = None) -> tuple[Any, Any]:
-    if type(iterable) is list and keys.is_harmless(key):
+    if type(iterable) is list and keys.calculates_with(key, iterable):
         groups = places.grouped(iterable, key)
         if groups is not None:
             return Iterator(groups, "groupby"), None
-    return calls.call(_groups, (iterable, key))
-
-
-def _groups(iterable: Any, key: Any) -> Any:
-    """itertools.groupby, in code that is differentiated: the key of a group may be one of its items."""
-    iterator = iter(iterable)
-    item: Any = None
-    item_key: Any = None
-    taken = more = True  # whether a group has given the item out; whether there may be another one
-    number = 0  # of the group that is current; the others are at their ends
-
-    def step() -> None:
-        nonlocal item, item_key, taken, more
-        try:
-            item = next(iterator)
-        except StopIteration:
-            more = False
-            return
-        item_key = item if key is None else key(item)
-        taken = False
-
-    def members(own: int, wanted: Any) -> Any:
-        nonlocal taken
-        while more and own == number:
-            if taken:
-                step()
-            if more and wanted == item_key:
-                taken = True
-                yield item
-            else:
-                return
-
-    def groups() -> Any:
-        nonlocal number
-        step()
-        while more:
-            number += 1
-            current = item_key
-            yield current, members(number, current)
-            while more and current == item_key:
-                step()
-
-    return groups()
+    iterator, rec = iteration.with_backs(iterable)
+    return _shifted(keeping_items.groups(iterator, key), rec)

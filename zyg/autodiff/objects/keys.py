@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import dis
 import operator
-from types import BuiltinFunctionType, FunctionType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from zyg.autodiff.identity import ByIdentity
+from zyg.errors import Unsupported
 
-from . import calls, ordering, reach, reentry
+from . import calls, foreign, iteration, ordering, reach, reentry
 from .cotangents import accumulate
-from .sources import Steps
+from .quiet import is_quiet
+from .sources import Steps, adapted, record_finish, run_item
 
 _harmless = ByIdentity()  # of a code object
 _looking = ByIdentity()  # the same
@@ -34,13 +36,15 @@ _DOING = (*_STORING, "CALL", "PRECALL")
 def is_harmless(f: Any) -> bool:
     """Whether a call of `f` does nothing but calculate, as far as its code tells.
 
-    >>> is_harmless(lambda z: -z[1]), is_harmless(lambda z: print(z)), is_harmless(len)
-    (True, False, True)
+    >>> is_harmless(lambda z: -z[1]), is_harmless(lambda z: print(z)), is_harmless(len), is_harmless({}.get), is_harmless([].append)
+    (True, False, True, True, False)
     """
     if type(f) is not FunctionType:
+        if type(f) is BuiltinFunctionType:
+            return _only_calculates(f)
         if type(f) is type:
             return not f.__flags__ & _MADE_BY_A_STATEMENT
-        return f is None or type(f) is BuiltinFunctionType or type(f).__module__ == "operator"
+        return f is None or type(f).__module__ == "operator"
     found = _harmless.of(f.__code__)
     if found is None:
         found = not any(
@@ -49,6 +53,22 @@ def is_harmless(f: Any) -> bool:
         )
         _harmless.note(f.__code__, found)
     return found
+
+
+def _only_calculates(f: Any) -> bool:
+    """The same of a builtin function, or a method of a builtin class."""
+    of = f.__self__
+    if type(of) is ModuleType:
+        return of.__name__ in _CALCULATING and f.__name__ not in _CHANGING
+    return type(of) in reach.PLAIN or f.__name__ in _READING
+
+
+_CALCULATING = frozenset({"builtins", "math", "cmath", "_operator"})
+_CHANGING = frozenset(
+    "next iter setattr delattr exec eval print input compile __import__ setitem delitem iadd isub imul imatmul itruediv ifloordiv imod"
+    " ipow iand ior ixor ilshift irshift iconcat call".split()
+)
+_READING = frozenset({"get", "__getitem__", "__contains__", "count", "index"})
 
 
 def only_looks(f: FunctionType) -> bool:
@@ -68,9 +88,7 @@ def keys_of(items: list[Any], key: Any) -> tuple[list[Any], list[Any] | None]:
     """The key of each item, and the backs of the calls, if these may have done something."""
     if key is None:
         return items, None
-    if is_harmless(key) and (
-        type(key) is FunctionType or reach.PLAIN.issuperset(map(type, items)) or _picks_an_item(key, items)
-    ):
+    if calculates_with(key, items):
         return [key(v) for v in items], None
     forward = calls.forward_of(key)
     found: list[Any] = []
@@ -81,6 +99,15 @@ def keys_of(items: list[Any], key: Any) -> tuple[list[Any], list[Any] | None]:
             found.append(k)
             backs.append(back)
     return found, backs
+
+
+def calculates_with(f: Any, items: list[Any]) -> bool:
+    """Whether calls of `f` with these items do nothing but calculate."""
+    if not is_harmless(f):
+        return False
+    if type(f) is FunctionType:
+        return is_quiet(f, items)
+    return f is None or reach.PLAIN.issuperset(map(type, items)) or _picks_an_item(f, items)
 
 
 def _picks_an_item(key: Any, items: list[Any]) -> bool:
@@ -105,11 +132,23 @@ class Compared:
 
 def chosen(function: Any, found: list[Any], asked: list[Any] | None, **options: Any) -> tuple[Any, Any]:
     """What `min`, `max` or `sorted` choose among the numbers of the items, by their keys; with what undoes the comparisons."""
+    if asked is None:
+        return _chosen(function, found, options)
+    with reentry.undone((_run_asked, asked)):
+        y, back = _chosen(function, found, options)
+    return y, asked if back is None else Compared(back.back, asked)
+
+
+def _chosen(function: Any, found: list[Any], options: dict[str, Any]) -> tuple[Any, Compared | None]:
     numbers = range(len(found))
     if reach.PLAIN.issuperset(map(type, found)) or (len(found) > 1 and ordering.all_ordered(found)):
-        return function(numbers, key=found.__getitem__, **options), asked
+        return function(numbers, key=found.__getitem__, **options), None
     y, back = reentry.followed(function, (numbers,), {"key": found.__getitem__, **options}, others=(found,))
-    return y, asked if back is None else Compared(back, asked)
+    return y, None if back is None else Compared(back, None)
+
+
+def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return undo(back[1], shadows)
 
 
 def undo(backs: list[Any] | Compared | None, shadows: Any) -> list[Any] | None:
@@ -136,46 +175,90 @@ def added(ds: list[Any] | None, more: list[Any] | None) -> list[Any] | None:
 
 
 class Keyed(Steps):
-    """Pairs of ((item, its key), back). A key is asked for in the step that gives the item, and undone with it."""
+    """Pairs of (whether an item is true, or what a function gives for it; (the item, its back)). That is asked for in the step that
+    gives the item, and undone with it; with `until`, no longer once it was not."""
 
-    __slots__ = ("function", "iterator")
+    __slots__ = ("asking", "function", "iterator", "until")
 
-    def __init__(self, function: Any, iterator: Any):
+    def __init__(self, function: Any, iterator: Any, until: bool):
         super().__init__()
         self.function = function
         self.iterator = iterator
+        self.until = until
+        self.asking = True
 
-    def step(self) -> tuple[bool, Any, Any]:
+    def __next__(self) -> Any:
         pair = next(self.iterator, None)
         if pair is None:
-            return False, None, None
+            self.backs.append(record_finish(self.iterator)[1])
+            raise StopIteration
         item, back = pair
-        key, asked = calls.call(self.function, (item,))
-        return True, (item, key), (run_keyed, back, asked)
+        truth, asked, truth_asked = False, None, None
+        if self.asking:
+            try:
+                truth = item
+                if self.function is not None:
+                    truth, asked = calls.call(self.function, (item,))
+                if type(truth) not in reach.SIZED:
+                    truth, truth_asked = reentry.followed(bool, (truth,))
+            except BaseException as error:
+                reentry.leave(error, (run_keyed, back, asked, None))
+                raise
+            self.asking = not self.until or bool(truth)
+        self.backs.append((run_keyed, back, asked, truth_asked))
+        return truth, (item, (run_item, self, len(self.backs)))
 
 
 def run_keyed(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    _, inner, asked = back
+    _, inner, asked, truth_asked = back
+    calls.run(truth_asked, None, shadows)
     given = calls.run(asked, None, shadows)
     if given is not None:
         d = accumulate(d, given[1])
     calls.run(inner, d, shadows)
 
 
-def keyed(f: Any, iterator: Any) -> Any:
-    """Pairs of ((item, its key), back), of an iterator of pairs."""
-    if is_harmless(f):
-        return (((item, item if f is None else f(item)), back) for item, back in iterator)
-    return Keyed(f, iterator)
+def selected(choose: Any, f: Any, iterable: Any, until: bool = False) -> tuple[Any, Any]:
+    """The pairs that a function like `filter` chooses of those of an iterable, by whether `f` is true of the items; what flows to the
+    iterable as a whole."""
+    if f is not None and is_harmless(f):
+        iterator, rec = iteration.noted_with_backs(iterable)
+        return adapted(map(_SECOND, choose(_FIRST, map(_asking(f, until), iterator))), iterator), rec
+    iterator, rec = iteration.with_backs(iterable)
+    asked = Keyed(f, iterator, until)
+    return adapted(map(_SECOND, choose(_FIRST, asked)), asked), rec
 
 
-def items_of(pairs: Any) -> Any:
-    """Pairs of (item, back) again."""
-    return ((item, back) for (item, _), back in pairs)
+_FIRST, _SECOND = operator.itemgetter(0), operator.itemgetter(1)
 
 
-def key_of_pair(pair: tuple[tuple[Any, Any], Any]) -> Any:
-    return pair[0][1]
+def _asking(f: Any, until: bool) -> Any:
+    """The same as `Keyed` for a function that only calculates: nothing is undone."""
+    asking = True
+
+    def ask(pair: tuple[Any, Any]) -> tuple[Any, tuple[Any, Any]]:
+        nonlocal asking
+        item = pair[0]
+        if asking and type(item) not in reach.PLAIN and not is_quiet(f, (item,)):
+            raise _refused()
+        truth = asking and f(item)
+        if type(truth) not in reach.SIZED:
+            truth, asked = reentry.followed(bool, (truth,))
+            if asked is not None:
+                raise _refused()
+        if until and not truth:
+            asking = False
+        return truth, pair
+
+    return ask
 
 
-__all__ = ["Keyed", "added", "chosen", "is_harmless", "items_of", "key_of_pair", "keyed", "keys_of", "undo"]
+def _refused() -> Unsupported:
+    return Unsupported(
+        "items chosen by Python code that changes something, of a class whose properties or operators do so",
+        foreign.position_of(foreign.caller()),
+        hint="choose in a loop or a comprehension",
+    )
+
+
+__all__ = ["Keyed", "added", "chosen", "is_harmless", "keys_of", "selected", "undo"]

@@ -15,7 +15,7 @@ from typing import Any
 from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import Unsupported
 
-from . import calls, foreign, iteration, keys
+from . import calls, foreign, iteration, keeping_items, keys
 from .calls import known
 from .cotangents import accumulate
 from .math_ import get_one
@@ -166,7 +166,11 @@ def grouped(items: list[Any], key: Any) -> Any:
     if not all(map(_is_label, found)):
         return None
     groups = itertools.groupby(zip(items, itertools.count()), key=_KeyOfStep(key))
-    return (((k, iteration.Direct(steps, items, "itertools._grouper")), None) for k, steps in groups)
+
+    def group(made: tuple[Any, Any]) -> tuple[Any, Any]:
+        return (made[0], iteration.Direct(made[1], items, "itertools._grouper")), None
+
+    return map(group, groups)
 
 
 def _is_label(key: Any) -> bool:
@@ -312,19 +316,7 @@ def _pairwise(iterable: Any) -> tuple[Any, Any]:
     if type(iterable) is list:
         whole = _Neighbours(iterable)
         return iteration.Direct(whole.steps(), whole, "pairwise"), None
-    return calls.call(_neighbours, (iterable,))
-
-
-def _neighbours(iterable: Any) -> Any:
-    """itertools.pairwise, in code that is differentiated: an item stands in two pairs."""
-
-    def pairs(iterator: Any) -> Any:
-        for before in iterator:
-            for item in iterator:
-                yield before, item
-                before = item
-
-    return pairs(iter(iterable))
+    return calls.call(keeping_items.neighbours, (iterable,))
 
 
 def groups(function: Any, pools: list[list[Any]], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

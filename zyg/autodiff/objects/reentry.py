@@ -285,9 +285,25 @@ class undone:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
-        if error is not None and trying.bodies:
-            inner = later.escaping.swallowed(error)
-            later.escaping.attach(error, self.back if inner is None else (run_at_index, inner, self.back))
+        if error is not None:
+            leave(error, self.back)
+
+
+def leave(error: BaseException, back: Any) -> None:
+    """What was done before is undone where this exception is caught."""
+    if trying.bodies:
+        later.escaping.attach(error, (_run_left, later.escaping.swallowed(error), back, foreign.caller()))
+
+
+def _run_left(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, raised, done, place = back
+    calls.run(raised, None, shadows)
+    if matters(calls.run(done, None, shadows)):  # (a callee has kept what it was given, and then raised)
+        raise Unsupported(
+            "the derivative by what was passed to a call that was left by an exception, which was caught",
+            foreign.position_of(place),
+            hint="write a loop in the `try` block, in the place of the function that takes all items",
+        )
 
 
 def gathering(backs: list[Any]) -> undone:
@@ -295,14 +311,18 @@ def gathering(backs: list[Any]) -> undone:
     return undone((_run_gathered, backs))
 
 
-def _run_gathered(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    for inner in reversed(back[1]):
-        calls.run(inner, None, shadows)
+def _run_gathered(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return tuple([calls.run(inner, None, shadows) for inner in reversed(back[1])])
 
 
 def _leave(error: BaseException, run: Run, operands: tuple[Any, ...]) -> None:
     """The code is left by an exception: what was called is undone where that is caught."""
-    if run.log and trying.bodies:
+    if not trying.bodies:
+        return
+    raised = later.escaping.swallowed(error)  # of an iterator that C code went through
+    if raised is not None:
+        run.log.append((None, (), raised))
+    if run.log:
         later.escaping.attach(error, (run_followed, None, operands, run.log, foreign.caller(), "C code", ()))
 
 
@@ -357,7 +377,7 @@ def _give(
 
 
 def matters(c: Any) -> bool:
-    if isinstance(c, tuple):
+    if isinstance(c, (tuple, list)):
         return any(map(matters, c))
     return c is not None and not (isinstance(c, float) and c == 0.0)
 

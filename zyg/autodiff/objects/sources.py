@@ -4,12 +4,15 @@ A step may change what the consumer changes too. So it is undone in its turn: wh
 step gave, to one that was given before it (`filter` and `zip` leave items aside), or to the place where the consumer found the
 end.  A source counts its steps in `given`, and has `reversal(shadows)`, which undoes them one by one: its `left` tells how
 many are left, and `resume(d)` undoes the last of these.
+
+Most iterators of CPython that are written in C go on with what follows where they raised an exception and are asked again; a
+generator is over. So pairs are made by the same C iterators as the items are in CPython (`map` of what makes a pair, not a
+generator), or by objects with a `__next__`.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from itertools import count
 from typing import Any
 
 from zyg.autodiff import objects
@@ -95,25 +98,45 @@ def next_of(x: Any) -> tuple[Any, Any]:
 
 
 class ByIndex(Steps):
-    """The old protocol: `x[0]`, `x[1]`, ... until IndexError."""
+    """The old protocol: `x[0]`, `x[1]`, ... until IndexError or StopIteration."""
 
-    __slots__ = ("get", "indices")
+    __slots__ = ("get", "index", "over")
 
     def __init__(self, x: Any):
         super().__init__()
         self.get = objects.arithmetic.find(type(x), "__getitem__").__get__(x, type(x))
-        self.indices = count()
+        self.index = 0
+        self.over = False
 
     def step(self) -> tuple[bool, Any, Any]:
+        if self.over:
+            return False, None, None
         try:
-            item, back = later.escaping.attempt(objects.calls.call, self.get, (next(self.indices),))
-        except IndexError as end:
+            item, back = later.escaping.attempt(objects.calls.call, self.get, (self.index,))
+        except (IndexError, StopIteration) as end:
+            self.over = True
             return False, None, later.escaping.swallowed(end, constants=(2,))  # the index
+        self.index += 1
         return True, item, back
 
 
+class Noted(Steps):
+    """What any iterator of pairs gives, for what may leave items aside, or be left by an exception when it has taken one: all that was
+    done to give them is kept."""
+
+    __slots__ = ("pairs",)
+
+    def __init__(self, pairs: Any):
+        super().__init__()
+        self.pairs = pairs
+
+    def step(self) -> tuple[bool, Any, Any]:
+        pair = next(self.pairs, None)
+        return (False, *record_finish(self.pairs)) if pair is None else (True, *pair)
+
+
 class Until(Steps):
-    """What a function gives until that is equal to a sentinel: `iter(f, sentinel)`."""
+    """What a function gives until that is equal to a sentinel, or it raises StopIteration: `iter(f, sentinel)`."""
 
     __slots__ = ("function", "over", "sentinel")
 
@@ -126,7 +149,11 @@ class Until(Steps):
     def step(self) -> tuple[bool, Any, Any]:
         if self.over:
             return False, None, None
-        item, back = objects.calls.forward_by_others(self.function)()
+        try:
+            item, back = later.escaping.attempt(objects.calls.forward_by_others(self.function))
+        except StopIteration as end:
+            self.over = True
+            return False, None, later.escaping.swallowed(end)
         if item == self.sentinel:
             self.over = True
             return False, None, back
@@ -164,7 +191,13 @@ class Adapted:
 
     def __next__(self) -> Any:
         before = self.before = counts(self.sources)
-        item, back = next(self.pairs)
+        try:
+            item, back = next(self.pairs)
+        except StopIteration:
+            raise
+        except BaseException as error:
+            objects.reentry.leave(error, (run_finished, self.sources, before))
+            raise
         return item, (run_adapted, back, self.sources, before)
 
 
@@ -181,6 +214,13 @@ def sources_of(iterator: Any) -> list[Any]:
     if isinstance(iterator, Adapted):
         return iterator.sources
     return [iterator.generator] if type(iterator) in (objects.generators.Items, objects.generators.Quick) else []
+
+
+def noted(iterator: Any) -> Any:
+    """An iterator of pairs, for what may leave items of it aside."""
+    if type(iterator) in WITHOUT_STEPS or isinstance(iterator, (Steps, objects.generators.Items)):
+        return iterator
+    return Noted(iterator)
 
 
 def adapted(pairs: Any, *iterators: Any) -> Any:
