@@ -17,6 +17,7 @@ declare i32 @clock_gettime(i32, ptr)
 declare i32 @madvise(ptr, i64, i32)
 declare i32 @sched_yield()
 declare i64 @llvm.ctlz.i64(i64, i1)
+declare i64 @llvm.umax.i64(i64, i64)
 declare i64 @$USABLE_SIZE(ptr)
 declare ptr @aligned_alloc(i64, i64)
 declare ptr @calloc(i64, i64)
@@ -260,8 +261,8 @@ done:
 define ptr @zyg_large_new(i64 %bytes, i1 %zeroed) {
 entry:
   %huge = icmp uge i64 %bytes, $LARGE_BLOCK
-  ; What the C library may have added for the alignment.
-  %slack = select i1 %huge, i64 2113536, i64 8192
+  ; What was added for whole huge pages, and the C library may have added for the alignment.
+  %slack = select i1 %huge, i64 3162112, i64 8192
   %eighth = lshr i64 %bytes, 3
   %most = add i64 %bytes, %eighth
   %limit = add i64 %most, %slack
@@ -282,13 +283,20 @@ zeros:
   %cleared = call ptr @calloc(i64 %bytes, i64 1)
   br label %made
 any:
+  ; The last huge page is whole if more than half of it is wanted: the rest of the block would have small pages, hundreds of
+  ; faults, and to lend it takes longer than all others.
   %align = select i1 %huge, i64 2097152, i64 64
   %up = add i64 %bytes, 63
   %rounded = and i64 %up, -64
-  %aligned = call ptr @aligned_alloc(i64 %align, i64 %rounded)
+  %half_more = add i64 %bytes, 1048576
+  %nearest = and i64 %half_more, -2097152
+  %whole = call i64 @llvm.umax.i64(i64 %rounded, i64 %nearest)
+  %room = select i1 %huge, i64 %whole, i64 %rounded
+  %aligned = call ptr @aligned_alloc(i64 %align, i64 %room)
   br label %made
 made:
   %new = phi ptr [ %cleared, %zeros ], [ %aligned, %any ]
+  %size = phi i64 [ %bytes, %zeros ], [ %room, %any ]
   %failed = icmp eq ptr %new, null
   %plain = xor i1 %huge, true
   %done = or i1 %failed, %plain
@@ -298,7 +306,7 @@ advise:
   %past = add i64 %begin, 4095
   %from = and i64 %past, -4096
   %skipped = sub i64 %from, %begin
-  %length = sub i64 %bytes, %skipped
+  %length = sub i64 %size, %skipped
   %start = inttoptr i64 %from to ptr
   %ignored = call i32 @madvise(ptr %start, i64 %length, i32 $MADV_HUGEPAGE)
   br label %return
