@@ -20,6 +20,15 @@ from collections.abc import Callable, Sequence
 
 LANES = (4, 8)
 
+
+def _bits(x: float) -> int:
+    return struct.unpack("<Q", struct.pack("<d", x))[0]
+
+
+def _number(bits: int) -> float:
+    return struct.unpack("<d", struct.pack("<Q", bits))[0]
+
+
 LOG2_E = 1.4426950408889634
 LN2_HI = 6.93147180369123816490e-01  # with 32 bits: n times it is exact
 LN2_LO = 1.90821492927058770002e-10
@@ -33,6 +42,7 @@ EXPONENT_BITS = 0xFFF0000000000000 - (1 << 64)
 ZEROS, INFINITIES = 2 | 4, 8 | 16  # bits of AVX-512's classes of numbers
 LARGEST = 1.7976931348623157e308
 LARGEST_OF_EXP = 709.782712893384  # beyond, exp is infinite
+BELOW_EXP = 746.0  # exp of less than its negative is 0
 SMALLEST_NORMAL = 2.2250738585072014e-308
 # (exp(r) - 1 - r) / r**2 for abs(r) <= log(2) / 2, ascending.
 EXP = (
@@ -93,6 +103,12 @@ LOG = (
     0.6666666666666666, 0.4000000000000794, 0.28571428567275936, 0.2222222304835159,
     0.18181737626302938, 0.15388867805613718, 0.13209708242059462, 0.13609030262858499,
 )  # fmt: skip
+
+
+# Powers of 2 as above, 2**60 times as large, from whose bits the eighths are taken that are added to the exponent with n.
+RAISED = 2.0**60
+RAISED_EIGHTHS = tuple(_number(_bits(x * RAISED) - (k << 49)) for k, x in enumerate(EIGHTHS))
+LOWERED_RECIPROCALS = tuple(c / RAISED for c in RECIPROCALS)
 
 
 class Vector:
@@ -246,15 +262,14 @@ class Writer:
         return f"{self.types['type']} zeroinitializer", "i8 -1"
 
     def polynomial(self, x: Vector, coefficients: tuple[float, ...]) -> Vector:
-        """By pairs (Estrin's scheme): half of the operations need not wait for the other half."""
-        terms: list[Operand] = list(coefficients)
-        power = x
-        while len(terms) > 1:
-            pairs = [self.fma(terms[k + 1], power, terms[k]) for k in range(0, len(terms) - 1, 2)]
-            terms = [*pairs, *terms[2 * len(pairs) :]]
-            if len(terms) > 1:
-                power = power * power
-        result = terms[0]
+        """In pairs, half of the operations, which do not wait for each other; then one pair after the other.  Pairs of pairs would wait
+        less, but what counts is how many operations there are: the processor is at the next elements meanwhile."""
+        square = x * x
+        terms: list[Operand] = [self.fma(b, x, a) for a, b in zip(coefficients[::2], coefficients[1::2])]
+        terms += coefficients[2 * len(terms) :]
+        result = terms[-1]
+        for term in terms[-2::-1]:
+            result = self.fma(result, square, term)
         assert isinstance(result, Vector)
         return result
 
@@ -408,13 +423,21 @@ def log1p(w: Writer, x: Vector) -> Vector:
 
 def log1p_of_exp(w: Writer, x: Vector) -> Vector:
     """log(1 + exp(x)) by AVX-512: infinite where exp(x) is, as the two functions are one after the other."""
-    t = _exp(w, -w.abs(x), None)  # log(1 + exp(x)) = x + log(1 + exp(-x))
-    at = w.fma(t, FIFTEENTHS, ROUND).bits()
-    c = w.looked_up(RECIPROCALS, at)
-    r = w.fma(c, t, c - 1.0)  # c (1 + t) - 1, rounded once
-    logarithm = w.looked_up(LOGS_OF_RECIPROCALS, at) + w.fma(r * r, w.polynomial(r, LOG_NEAR_1), r)
-    above = w.select(x.above(0.0), x, 0.0)
-    return w.select(x.above(LARGEST_OF_EXP), math.inf, above + logarithm)
+    # log(1 + exp(x)) = x + log(1 + exp(-x)). Of a nan it is what the sum at the end says.
+    low = w.processor("mask.range", x, BELOW_EXP, more=("i32 14", *w.unmasked(), "i32 4"))
+    shifted = w.fma(low, LOG2_E, ROUND / 8)
+    n = shifted - ROUND / 8
+    r = w.fma(n, -LN2_LO, w.fma(n, -LN2_HI, low))
+    rest = w.fma(r * r, w.polynomial(r, EXP_OF_AN_EIGHTH), r)
+    power = w.looked_up(RAISED_EIGHTHS, shifted.bits()).bits().op("add", shifted.bits().op("shl", 49)).number()
+    t = w.fma(power, rest, power)  # 2**60 times as large, so that it is a normal number
+    at = w.fma(t, FIFTEENTHS / RAISED, ROUND).bits()
+    c = w.looked_up(LOWERED_RECIPROCALS, at)
+    r = w.fma(c, t, w.fma(c, RAISED, -1.0))  # c (1 + t) - 1, rounded once
+    # What need not wait for the end; it is exact where x is negative.
+    above = w.processor("max", 0.0, x, more=("i32 4",)) + w.looked_up(LOGS_OF_RECIPROCALS, at)  # a nan if x is one
+    above = w.select(x.above(LARGEST_OF_EXP), math.inf, above)
+    return above + w.fma(r * r, w.polynomial(r, LOG_NEAR_1), r)
 
 
 def pow(w: Writer, x: Vector, y: Vector) -> Vector:
@@ -522,7 +545,7 @@ def joined(w: Writer, parts: Sequence[str]) -> str:
 
 
 def _constant(x: float) -> str:
-    return f"double 0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
+    return f"double 0x{_bits(x):016X}"
 
 
 def _numbers(lanes: range) -> str:
