@@ -69,13 +69,13 @@ def _first_outside(e: Evaluator, *args: Abstract) -> Abstract:
 
 
 def largest(n: int, row: Any) -> tuple[int, float]:
-    """Of a row of doubles that lie together, and are not none: the first place of a part in which the largest is, and its value;
-    a nan counts as larger than all numbers."""
-    return 0, float(np.max(row))
+    """Of a row of doubles that lie together, and are not none: the place of the largest, the first of equal ones, and its value; a nan
+    counts as larger than all numbers."""
+    return int(np.argmax(row)), float(np.max(row))
 
 
 def smallest(n: int, row: Any) -> tuple[int, float]:
-    return 0, float(np.min(row))
+    return int(np.argmin(row)), float(np.min(row))
 
 
 @emits(largest)

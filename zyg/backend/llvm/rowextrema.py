@@ -15,7 +15,6 @@ LONG = 64  # elements
 _ROWS = Template("""
 declare double @llvm.vector.reduce.$reduction.v8f64(<8 x double>)
 declare i64 @zyg_$extremum(i64, ptr, ptr)
-declare i64 @zyg_first_equal(i64, ptr, i64, double)
 declare i1 @llvm.vector.reduce.or.v8i1(<8 x i1>)
 declare i64 @llvm.vector.reduce.umin.v8i64(<8 x i64>)
 
@@ -49,12 +48,7 @@ row:
   %row.0 = getelementptr i8, ptr %rows, i64 %at
   br i1 %long, label %search, label %short
 search:
-  %part = call i64 @zyg_$extremum(i64 %m, ptr %row.0, ptr %value)
-  %found = load double, ptr %value
-  %rest = sub i64 %m, %part
-  %s.part = getelementptr double, ptr %row.0, i64 %part
-  %ahead = call i64 @zyg_first_equal(i64 %rest, ptr %s.part, i64 8, double %found)
-  %s.place = add i64 %part, %ahead
+  %s.place = call i64 @zyg_$extremum(i64 %m, ptr %row.0, ptr %value)
   %s.there = getelementptr i64, ptr %places, i64 %k
   store i64 %s.place, ptr %s.there
   br label %ended

@@ -1,45 +1,27 @@
-"""Places in rows, which library code asks for in each program anew: of a number, of an index that is out of range, of the part where
-the largest element is, of flags that are set.
+"""Places in rows, which library code asks for in each program anew: of a number, of an index that is out of range, of the largest
+element, of flags that are set.
 
-Where elements lie together eight are looked at at a time, and then which of them it was.  `step`: the bytes from one to the next.
+Where elements lie together 32 or eight are looked at at a time, and then which of them it was.  `step`: the bytes from one to the next.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from string import Template
 
 # The place of the first element for which a test holds, and the number of elements if there is none.
 _FIRST = Template("""
-declare i8 @llvm.cttz.i8(i8, i1)
-
-define i64 @$name(i64 %n, ptr %row, i64 %step, $type %value) {
+define $linkage i64 @$name(i64 %n, ptr %row, i64 %step, $type %value) {
 entry:
-$before
   %near = icmp eq i64 %step, 8
-  %whole = and i64 %n, -8
-  %stop = select i1 %near, i64 %whole, i64 0
-  br label %block
-block:
-  %i = phi i64 [ 0, %entry ], [ %i.next, %none ]
-  %more = icmp slt i64 %i, %stop
-  br i1 %more, label %eight, label %one
-eight:
-  %place = getelementptr $type, ptr %row, i64 %i
-  %x = load <8 x $type>, ptr %place, align 8
-$eight
-  %bits = bitcast <8 x i1> %hits to i8
-  %some = icmp ne i8 %bits, 0
-  br i1 %some, label %which, label %none
-none:
-  %i.next = add i64 %i, 8
-  br label %block
-which:
-  %first = call i8 @llvm.cttz.i8(i8 %bits, i1 true)
-  %lane = zext i8 %first to i64
-  %found = add i64 %i, %lane
-  ret i64 %found
+  %together = select i1 %near, i64 %n, i64 0
+  %stop32 = and i64 %together, -32
+  %stop8 = and i64 %together, -8
+$before
+  br label %block32
+$blocks
 one:
-  %k = phi i64 [ %i, %block ], [ %k.next, %other ]
+  %k = phi i64 [ %i8, %block8 ], [ %k.next, %other ]
   %left = icmp slt i64 %k, %n
   br i1 %left, label %look, label %nowhere
 look:
@@ -57,67 +39,100 @@ nowhere:
   ret i64 %n
 }
 """)
+# $w elements at a time, from where others have come to.
+_BLOCKS = Template("""\
+block$w:
+  %i$w = phi i64 [ $start ], [ %i$w.next, %none$w ]
+  %more$w = icmp slt i64 %i$w, %stop$w
+  br i1 %more$w, label %look$w, label %$after
+look$w:
+  %place$w = getelementptr $type, ptr %row, i64 %i$w
+  %x$w = load <$w x $type>, ptr %place$w, align 8
+$test
+  %bits$w = bitcast <$w x i1> %hits$w to i$w
+  %some$w = icmp ne i$w %bits$w, 0
+  br i1 %some$w, label %which$w, label %none$w
+none$w:
+  %i$w.next = add i64 %i$w, $w
+  br label %block$w
+which$w:
+  %first$w = call i$w @llvm.cttz.i$w(i$w %bits$w, i1 true)
+  %lane$w = zext i$w %first$w to i64
+  %found$w = add i64 %i$w, %lane$w
+  ret i64 %found$w""")
+
+
+def _first(name: str, type: str, linkage: str, compared: Sequence[str], before: str, many: str, one: str) -> str:
+    """A function of _FIRST.  `compared`: what is the same in all lanes; `many`: how the lanes `$x` become `$hits`."""
+    lines, blocks = [before] if before else [], []
+    for width, start, after in ((32, "0, %entry", "block8"), (8, "%i32, %block32", "one")):
+        lanes = f"<{width} x {type}>"
+        for value in compared:
+            lines += [
+                f"  %{value}{width}.1 = insertelement {lanes} poison, {type} %{value}, i64 0",
+                f"  %{value}{width} = shufflevector {lanes} %{value}{width}.1, {lanes} poison, <{width} x i32> zeroinitializer",
+            ]
+        test = Template(many).substitute(w=width, lanes=lanes)
+        blocks.append(_BLOCKS.substitute(w=width, type=type, start=start, after=after, test=test))
+    return _FIRST.substitute(
+        name=name, type=type, linkage=linkage, before="\n".join(lines), blocks="\n".join(blocks), one=one
+    )
+
 
 # The value, or a nan if it is one.
-FIRST_EQUAL = _FIRST.substitute(
-    name="zyg_first_equal",
-    type="double",
-    before="""\
-  %nan = fcmp uno double %value, %value
-  %value1 = insertelement <8 x double> poison, double %value, i64 0
-  %values = shufflevector <8 x double> %value1, <8 x double> poison, <8 x i32> zeroinitializer
-  %nan1 = insertelement <8 x i1> poison, i1 %nan, i64 0
-  %nans = shufflevector <8 x i1> %nan1, <8 x i1> poison, <8 x i32> zeroinitializer""",
-    eight="""\
-  %equal = fcmp oeq <8 x double> %x, %values
-  %odd = fcmp uno <8 x double> %x, %x
-  %both = and <8 x i1> %odd, %nans
-  %hits = or <8 x i1> %equal, %both""",
-    one="""\
-  %same = fcmp oeq double %y, %value
-  %y_nan = fcmp uno double %y, %y
-  %y_both = and i1 %y_nan, %nan
-  %hit = or i1 %same, %y_both""",
-)
+FIRST_EQUAL = (
+    _first(
+        "first_number", "double", "internal", ["value"], "",
+        "  %hits$w = fcmp oeq $lanes %x$w, %value$w", "  %hit = fcmp oeq double %y, %value",
+    )
+    + _first(
+        "first_nan", "double", "internal", [], "",
+        "  %hits$w = fcmp uno $lanes %x$w, zeroinitializer", "  %hit = fcmp uno double %y, %value",
+    )
+    + """
+define i64 @zyg_first_equal(i64 %n, ptr %row, i64 %step, double %value) {
+  %number = fcmp ord double %value, %value
+  br i1 %number, label %usual, label %odd
+usual:
+  %place = call i64 @first_number(i64 %n, ptr %row, i64 %step, double %value)
+  ret i64 %place
+odd:
+  %nan = call i64 @first_nan(i64 %n, ptr %row, i64 %step, double 0.0)
+  ret i64 %nan
+}
+"""
+)  # fmt: skip
 
 # An index that does not name one of `value` elements, from the front or, below zero, from the end.
-FIRST_OUTSIDE = _FIRST.substitute(
-    name="zyg_first_outside",
-    type="i64",
-    before="""\
-  %range = mul i64 %value, 2
-  %value1 = insertelement <8 x i64> poison, i64 %value, i64 0
-  %values = shufflevector <8 x i64> %value1, <8 x i64> poison, <8 x i32> zeroinitializer
-  %range1 = insertelement <8 x i64> poison, i64 %range, i64 0
-  %ranges = shufflevector <8 x i64> %range1, <8 x i64> poison, <8 x i32> zeroinitializer""",
-    eight="""\
-  %moved = add <8 x i64> %x, %values
-  %hits = icmp uge <8 x i64> %moved, %ranges""",
-    one="""\
-  %y_moved = add i64 %y, %value
-  %hit = icmp uge i64 %y_moved, %range""",
-)
+FIRST_OUTSIDE = _first(
+    "zyg_first_outside", "i64", "", ["value", "range"],
+    "  %range = mul i64 %value, 2",
+    "  %moved$w = add $lanes %x$w, %value$w\n  %hits$w = icmp uge $lanes %moved$w, %range$w",
+    "  %y_moved = add i64 %y, %value\n  %hit = icmp uge i64 %y_moved, %range",
+)  # fmt: skip
 
-# The extremum of a row that is not empty, and the first element of the part of it where it is, by parts of 1024; a nan counts as
-# better than all numbers.  What comes later and is equal changes nothing.
+# The extremum of a row that is not empty, and its place; a nan counts as better than all numbers.  What comes later and is equal
+# changes nothing.  The place is looked for in the part of 1024 elements where the extremum is.
 _EXTREMUM = Template("""
 declare i1 @llvm.vector.reduce.or.v8i1(<8 x i1>)
 declare double @llvm.vector.reduce.$reduction.v8f64(<8 x double>)
+declare i64 @zyg_first_equal(i64, ptr, i64, double)
 
 define i64 @$name(i64 %n, ptr %row, ptr %value) {
 entry:
   %first = load double, ptr %row
   %usual = fcmp ord double %first, %first
-  br i1 %usual, label %part, label %done
+  %vectors = icmp sge i64 %n, 16
+  br i1 %usual, label %part, label %at_once
 part:
   %i = phi i64 [ 0, %entry ], [ %i.next, %ended ]
   %place = phi i64 [ 0, %entry ], [ %place.next, %ended ]
   %best = phi double [ %first, %entry ], [ %best.next, %ended ]
   %i.next = add i64 %i, 1024
   %stop = call i64 @llvm.smin.i64(i64 %i.next, i64 %n)
-  %length = sub i64 %stop, %i
-  %own = and i64 %length, -16
-  %whole = add i64 %i, %own
+  ; The last sixteen may have been seen: they change nothing.
+  %last = sub i64 %stop, 16
+  %whole = select i1 %vectors, i64 %stop, i64 %i
   %best1 = insertelement <8 x double> poison, double %best, i64 0
   %bests = shufflevector <8 x double> %best1, <8 x double> poison, <8 x i32> zeroinitializer
   br label %block
@@ -129,7 +144,8 @@ block:
   %more = icmp slt i64 %k, %whole
   br i1 %more, label %sixteen, label %together
 sixteen:
-  %at = getelementptr double, ptr %row, i64 %k
+  %from = call i64 @llvm.smin.i64(i64 %k, i64 %last)
+  %at = getelementptr double, ptr %row, i64 %from
   %x = load <8 x double>, ptr %at, align 8
   %at1 = getelementptr double, ptr %at, i64 8
   %y = load <8 x double>, ptr %at1, align 8
@@ -171,10 +187,15 @@ ended:
   %on = and i1 %again, %number
   br i1 %on, label %part, label %done
 done:
-  %extremum = phi double [ %first, %entry ], [ %best.next, %ended ]
-  %where = phi i64 [ 0, %entry ], [ %place.next, %ended ]
-  store double %extremum, ptr %value
+  store double %best.next, ptr %value
+  %there = getelementptr double, ptr %row, i64 %place.next
+  %behind = sub i64 %n, %place.next
+  %ahead = call i64 @zyg_first_equal(i64 %behind, ptr %there, i64 8, double %best.next)
+  %where = add i64 %place.next, %ahead
   ret i64 %where
+at_once:
+  store double %first, ptr %value
+  ret i64 0
 }
 """)
 LARGEST = _EXTREMUM.substitute(name="zyg_largest", reduction="fmax", better="ogt")

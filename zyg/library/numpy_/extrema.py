@@ -174,13 +174,16 @@ def first_equal(row: Any, value: Any) -> int:
 def _element_slope(value: Any, row: Any) -> Any:
     """`value`, with the derivative of the element of the row that it is."""
     at = first_equal(row, value)
-    if at < len(row):
-        return machine("slope", value, value * 0 + 1 if value - value == 0 else value.dtype.type(1), row[at])
-    return value
+    return _with_slope_of(value, row[at]) if at < len(row) else value
+
+
+@unchecked
+def _with_slope_of(value: Any, element: Any) -> Any:
+    return machine("slope", value, value * 0 + 1 if value - value == 0 else value.dtype.type(1), element)
 
 
 def _of_whole_array(kind: str, better: Any, kernel: Any) -> Any:
-    """A function that gives the extremum of all elements, with its derivative: the part of the array where it is is remembered."""
+    """A function that gives the extremum of all elements, with its derivative: the place where it is is remembered."""
     name = better.__name__
     message = EMPTY.format(name)
 
@@ -196,8 +199,7 @@ def _of_whole_array(kind: str, better: Any, kernel: Any) -> Any:
     @shared
     @unchecked
     def found(row: Any) -> Any:
-        """The first element of a part where the extremum is, and its value, without a derivative.  Out of line: a reverse part need not go
-        through its loops."""
+        """The place of the extremum, and its value, without a derivative.  Out of line: a reverse part need not go through its loops."""
         value, first, i = cut(row[0]), 0, 0
         while i < len(row) and value == value:
             # A nan counts as better than all numbers.
@@ -205,15 +207,15 @@ def _of_whole_array(kind: str, better: Any, kernel: Any) -> Any:
             if reached != value:
                 value, first = reached, i
             i += _PART
-        return first, value
+        return first + first_equal(row[first : first + _PART], value), value
 
     @unchecked
     def function(a: Any) -> Any:
         row = np.ascontiguousarray(a).reshape(-1)
         if len(row) == 0:
             raise ValueError(message)
-        first, value = kernel(len(row), cut(row)) if row.dtype == np.float64 else found(row)
-        return _element_slope(value, row[first : first + _PART])
+        place, value = kernel(len(row), cut(row)) if row.dtype == np.float64 else found(row)
+        return _with_slope_of(value, row[place])
 
     return function
 
@@ -371,7 +373,7 @@ def _takes_indices(e: Evaluator, out: Abstract) -> Abstract:
     return NONE
 
 
-def _argument(best: Any, name: str) -> Callable[..., Any]:
+def _argument(best: Any, kernel: Any, name: str) -> Callable[..., Any]:
     """argmax and argmin."""
     message = f"attempt to get {name} of an empty sequence"
 
@@ -382,7 +384,11 @@ def _argument(best: Any, name: str) -> Callable[..., Any]:
             if a.size == 0:
                 raise ValueError(message)
             whole = np.ascontiguousarray(a).reshape(-1)
-            place = np.int64(first_equal(whole, best(whole)))
+            if whole.dtype == np.float64:
+                place, _ = kernel(len(whole), cut(whole))
+            else:
+                place = first_equal(whole, best(whole))
+            place = np.int64(place)
             if keepdims:
                 return store(np.full((1,) * a.ndim, place), out)
             return store(place, out)
@@ -401,8 +407,12 @@ def _argument(best: Any, name: str) -> Callable[..., Any]:
     return function
 
 
-argmax = implements((np.ndarray, "argmax"), (np.generic, "argmax"), np.argmax)(_argument(np.max, "argmax"))
-argmin = implements((np.ndarray, "argmin"), (np.generic, "argmin"), np.argmin)(_argument(np.min, "argmin"))
+argmax = implements((np.ndarray, "argmax"), (np.generic, "argmax"), np.argmax)(
+    _argument(np.max, kernels.largest, "argmax")
+)
+argmin = implements((np.ndarray, "argmin"), (np.generic, "argmin"), np.argmin)(
+    _argument(np.min, kernels.smallest, "argmin")
+)
 
 
 def _nan_argument(best: Any) -> Callable[..., Any]:
