@@ -495,6 +495,71 @@ def test_a_pullback_checks_its_cotangent():
         back((1.0, 2.0, 3.0))
 
 
+def integer_part(x):
+    return x.sum(), np.arange(3) + 1
+
+
+def parts(x):
+    return x.sum(), x * 2.0, x > 0.0, (x.reshape(1, -1) * 1j, [x + 1.0])
+
+
+def parts_by_name(x):
+    return {"a": x * 2.0, "b": x.sum()}
+
+
+def pairs(x):
+    made = []
+    for k in range(x.size + 1):
+        made.append((x[0] * k, x[1] * 1j))
+    return made, x.sum()
+
+
+def by_python(f):
+    return lambda x: {1: f(x), "kind": "text"}[1]
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize("through", [lambda f: f, by_python], ids=["native", "python"])
+def test_none_is_the_cotangent_of_a_part_that_does_not_matter(through):
+    x, ones = np.array([1.0, 2.0, 3.0]), np.ones(3)
+    _, back = zyg.pullback(through(integer_part), x)
+    assert back((1.0, None))[0].tolist() == back((1.0, np.zeros(3)))[0].tolist() == [1.0] * 3
+    _, back = zyg.pullback(through(parts), x)
+    assert back((1.0, None, None, None))[0].tolist() == [1.0] * 3
+    assert back((None, ones, None, (None, [ones])))[0].tolist() == [3.0] * 3
+    assert back((None, None, None, (None, [ones])))[0].tolist() == [1.0] * 3
+    _, back = zyg.pullback(through(parts_by_name), x)
+    assert back({"b": 1.0})[0].tolist() == back({"a": None, "b": 1.0})[0].tolist() == [1.0] * 3
+    assert back({"a": ones, "b": None})[0].tolist() == [2.0] * 3
+    _, back = zyg.pullback(through(pairs), x)
+    assert back((None, 1.0))[0].tolist() == [1.0] * 3
+    assert back(([(1.0, None)] * 4, None))[0].tolist() == [6.0, 0.0, 0.0]
+
+
+def test_none_as_a_cotangent_in_compiled_code():
+    @zyg.jit
+    def f(x):
+        _, back = zyg.pullback(lambda x: (x.sum(), x.T, [x * 3.0]), x)
+        return back((1.0, None, None))[0]
+
+    assert f(np.ones((2, 3), order="F")).tolist() == [[1.0] * 3] * 2
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize("f, value", [(lambda x: int(x), 1), (lambda x: round(x), 2), (lambda x: len([x]), 1)])
+def test_an_integer_is_a_number_and_one_by_nature_has_no_derivative(f, value):
+    for g in (f, by_python(f)):
+        assert zyg.value_and_grad(g)(1.6) == (value, None)
+        assert zyg.gradient(g, 1.6) == (None,)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_a_truth_value_is_no_number():
+    for g in (lambda x: x > 1.0, by_python(lambda x: x > 1.0)):
+        with pytest.raises(TypeError, match="not a real number"):
+            zyg.grad(g)(1.6)
+
+
 def test_a_pullback_in_threads():
     def h(x):
         y = x

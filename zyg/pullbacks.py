@@ -83,7 +83,8 @@ class _Reverse:
         self.name = getattr(getattr(type, "plan", None), "name", "") or ""
         self.cotangent = canonical(type.value)
         self._native: Any = None
-        self._alone: Any = None
+        self._alone: dict[Type, Any] = {}  # by the type of the cotangent
+        self._entries: list[Any] = []
         self._lock = threading.Lock()
 
     @property
@@ -99,21 +100,22 @@ class _Reverse:
     def _miss(self, back: Pullback, cotangent: Any) -> Any:
         """A cotangent that native code does not take as it is, or the first one of all."""
         converted = convert(cotangent, self.cotangent, "the cotangent", self.type.value)
-        return self._compiled()(back, converted)
+        return self._compiled(_given(self.cotangent, converted))(back, converted)
 
-    def _compiled(self) -> Any:
+    def _compiled(self, cotangent: Type) -> Any:
         from .backend.calling import make_entry, new_callable, set_entries
 
-        if self._alone is None:
+        if cotangent not in self._alone:
             with compile_lock:
-                if self._alone is None:
-                    request = pipeline.Request(call_pullback, (self.type, self.cotangent), (), self.options)
+                if cotangent not in self._alone:
+                    request = pipeline.Request(call_pullback, (self.type, cotangent), (), self.options)
                     native = pipeline.compile(request).native
                     alone = new_callable(_refused, "pullback")
                     set_entries(alone, [make_entry(native)])
-                    set_entries(self.native, [make_entry(native)])
-                    self._alone = alone
-        return self._alone
+                    self._entries.append(make_entry(native))
+                    set_entries(self.native, self._entries)
+                    self._alone[cotangent] = alone
+        return self._alone[cotangent]
 
 
 def _refused(back: Any, cotangent: Any) -> Any:
@@ -160,6 +162,13 @@ def canonical(value: Type) -> Type:
     return NONE
 
 
+def _given(wanted: Type, converted: Any) -> Type:
+    """The type of a cotangent in which arrays may be left out (None): they are zeros, of a shape that the pullback knows."""
+    if converted is None:
+        return NONE
+    return Tuple(tuple(map(_given, wanted.items, converted))) if isinstance(wanted, Tuple) else wanted
+
+
 def convert(given: Any, wanted: Type, what: str, value: Type | None = None) -> Any:
     """A cotangent in the form of its canonical type; TypeError or ValueError that says what does not fit.
 
@@ -181,7 +190,7 @@ def convert(given: Any, wanted: Type, what: str, value: Type | None = None) -> A
         return _array(given, wanted, what)
     assert isinstance(wanted, Tuple)
     if given is None:
-        given = (None,) * len(wanted.items)
+        return tuple(convert(None, item, what) for item in wanted.items)
     if isinstance(value, Optional):
         value = value.item
     if isinstance(value, Sequence):
@@ -247,9 +256,9 @@ def _complex(given: Any, what: str) -> complex:
     return given if isinstance(given, complex) else complex(_number(given, F64, what))
 
 
-def _array(given: Any, wanted: Array | ComplexArray, what: str) -> np.ndarray:
+def _array(given: Any, wanted: Array | ComplexArray, what: str) -> np.ndarray | None:
     if given is None:
-        raise TypeError(f"{what} should be an array of {wanted.ndim} dimensions, not None")
+        return None
     dtype: Any = np.complex128
     if isinstance(wanted, Array):
         dtype = np.float32 if wanted.dtype is F32 else np.float64

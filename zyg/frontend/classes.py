@@ -125,7 +125,8 @@ def refuse_unless_without(e: Evaluator, v: Abstract, what: str, *methods: str) -
     cls = class_of(e, v)
     if cls is None or any(find_in_class(cls, name) is not None for name in methods):
         kind = describe(v, e.heap) if cls is None else cls.__name__
-        raise e.refuse(f"{what} of type '{kind}'", types=[describe(v, e.heap)])
+        hint = f"write `{methods[0]}` as a plain method of a class, or call a function or method by its name instead"
+        raise e.refuse(f"{what} of type '{kind}'", types=[describe(v, e.heap)], hint=hint)
 
 
 def _with_article(cls: type) -> str:

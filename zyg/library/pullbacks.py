@@ -87,11 +87,14 @@ class Seeds(Matching):
         return seeds
 
     def zero(self, v: Value) -> Value:
-        if isinstance(v.type, Array):
-            raise self.e.refuse(
-                f"None as the cotangent of an array, the value of {self.plan.name}", hint="give an array of zeros"
+        """The cotangent of what has None."""
+        seed = cotangent_type(v.type)
+        if isinstance(seed, Array):
+            made = self.e.op(
+                "alloc", *self.shapes[id(v)], type=Array(seed.dtype, seed.ndim, "C"), fill="zeros", name="seed"
             )
-        return const(0.0, cotangent_type(v.type))
+            return made if made.type == seed else self.e.op("view", made, type=seed, spec=":" * seed.ndim)
+        return const(0.0, seed)
 
     def check_shape(self, wanted: ArrayValue, given: ArrayValue) -> None:
         for axis, length in enumerate(self.shapes.get(id(wanted.value), ())):
