@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -74,3 +78,38 @@ def test_they_are_on_disk(monkeypatch, tmp_path):
         assert len(stored) == len(texts)
     finally:
         e.parts |= parts
+
+
+IN_A_PROCESS = """
+import numpy as np
+from tests.backend.test_kept import MATRIX, factored, kept_by
+from zyg.backend.llvm import cache
+from zyg.backend.llvm.engine import engine
+stored, loaded = [], []
+store, load = cache.store, cache.load
+cache.store = lambda name, image: (stored.append(name), store(name, image))
+def loading(name):
+    image = load(name)
+    if image is not None:
+        loaded.append(name)
+    return image
+cache.load = loading
+kept = kept_by(factored)
+import zyg
+assert np.isclose(zyg.jit(factored)(MATRIX), factored(MATRIX), rtol=1e-13)
+zyg.gradcheck(factored, MATRIX)
+print(len(kept), len(stored), len({*stored, *loaded}))
+"""
+
+
+def test_a_second_process_loads_what_the_first_one_kept(tmp_path):
+    def counts():
+        environment = os.environ | {"ZYG_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": os.pathsep.join(sys.path)}
+        process = subprocess.run(
+            [sys.executable, "-c", IN_A_PROCESS], env=environment, capture_output=True, text=True, check=True
+        )
+        return tuple(map(int, process.stdout.split()))
+
+    kept, stored, used = counts()
+    assert 0 < kept <= stored <= used
+    assert counts() == (kept, 0, used)

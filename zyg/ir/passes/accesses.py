@@ -132,9 +132,9 @@ class Views:
         """Whether what is written is new memory, of which nothing else that is written or read is another view."""
         roots = [self.root(v) for v in written]
         fresh = all(r in self.made and self.made[r].op == "alloc" for r in roots)
-        others = {self.root(v): v for v in read if isinstance(v.type, Array)}
-        return fresh and len(set(roots)) == len(roots) and all(
-            others.get(r, v) is v for r, v in zip(roots, written, strict=True)
+        views = dict(zip(roots, written, strict=True))
+        return fresh and len(views) == len(roots) and all(
+            views.get(self.root(v), v) is v for v in read if isinstance(v.type, Array)
         )  # fmt: skip
 
     def alone(self, v: Value, others: Iterable[Value]) -> bool:

@@ -412,7 +412,8 @@ class Expansion:
         last = len(self.lengths) - 1
         outs = [self.accesses[v] for v in self.apply.operands[: len(self.modes)]]
         # Where all are added to, they may overlap one another in any way: what is added is read from none of them, and a vector is
-        # loaded, added to and stored before the next one is.
+        # loaded, added to and stored before the next one is. (Where they do overlap, what comes to an element is added in another
+        # order than element by element: the last place of a sum may be another one.)
         return (
             _ELEMENTWISE.issuperset(self.modes)
             and (self.apart or len(outs) == 1 or {*self.modes} == {"add"})
