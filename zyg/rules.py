@@ -19,6 +19,7 @@ compiled code watches, so a new rule is seen by functions that were compiled bef
 from __future__ import annotations
 
 import ctypes
+import functools
 import threading
 import types
 from collections.abc import Callable, Iterable
@@ -255,11 +256,18 @@ def users_tangent_rules() -> bool:
 def _find(table: dict[Any, Rule], function: Any) -> Rule | None:
     """Rules of zyg's own library stand beside the entries of their functions, which are imported by need."""
     key = key_of(function)
-    if key not in table:
-        from .library import registry
+    rule = table.get(key)
+    if rule is None:
+        _registry().bring(function)
+        rule = table.get(key)
+    return rule
 
-        registry.find(function)
-    return table.get(key)
+
+@functools.cache
+def _registry() -> Any:
+    from .library import registry
+
+    return registry
 
 
 def remove(target: Any, kind: str = "adjoint") -> None:

@@ -169,6 +169,38 @@ class Chain:
             at = at.next
         return self
 """,
+    "Named": """
+class Named:
+    def __init__(self, z):
+        self.z = z
+        self.pair = (z, 0.5)
+        self.rest = [z]
+        self.left = self.right = None
+        self.asked = 0
+
+    def put(self, z):
+        side = "left" if z < self.z else "right"
+        below = getattr(self, side)
+        if below is None:
+            setattr(self, side, Named(z))
+        else:
+            below.put(z)
+        return self
+
+    def __iter__(self):
+        for side in ("left", "right"):
+            below = getattr(self, side)
+            if below is not None:
+                yield from below
+        yield self.z
+
+    def __len__(self):
+        return len(self.rest) + (self.left is not None)
+
+    def __bool__(self):
+        self.asked += 1
+        return self.z > 0.0
+""",
     "Copied": """
 class Copied:
     def __init__(self, z, items=None):
@@ -213,7 +245,7 @@ def patterns(w: Writing) -> None:
     """Observers, state machines, visitors, linked objects, copies made by methods, dispatch by type."""
     v = lambda: w.value(0)
     a = w.new("made")
-    form = w.choose(["observer", "machine", "visitor", "slopes", "chain", "copied", "adder"])
+    form = w.choose(["observer", "machine", "visitor", "slopes", "chain", "copied", "adder", "named"])
     if form == "observer":
         ledger = w.new("ledger")
         w.line(f"{a}, {ledger} = Subject({v()}), Ledger()")
@@ -259,6 +291,17 @@ def patterns(w: Writing) -> None:
                 ]
             ),
         )
+    elif form == "named":
+        w.line(f"{a} = Named({v()}).put({v()}).put({v()})")
+        name = w.choose(["z", "z", "pair", "rest", "left", "right"])
+        values = {"z": [v()], "pair": [f"({v()}, {v()})"], "rest": [f"[{v()}]", f"[{v()}, 0.5]"]}
+        w.line(f"setattr({a}, {name!r}, {w.choose(values.get(name, [f'Named({v()})', 'None']))})")
+        read = [f"getattr({a}, 'z')", f"getattr({a}, 'p' + 'air')[0]", f"getattr({a}, 'rest')[-1]", f"sum({a})"]
+        read += [
+            f"getattr(getattr({a}, 'left') or {a}, 'z')",
+            f"sum(getattr(y, 'z') for y in (({a}, {a}.left or {a})))",
+        ]
+        w.let("x", f"{w.choose(read)} * len({a}) + {w.choose(read)} * {a}.asked")
     elif form == "copied":
         w.line(f"{a} = Copied({v()}{w.choose(['', f', [{v()}]'])})")
         w.line(

@@ -46,6 +46,8 @@ def lasts(x: Any) -> bool:
     >>> lasts(ByIdentity), lasts(ByIdentity.note), lasts(lambda: None)
     (True, True, False)
     """
+    if isinstance(x, type) and not x.__flags__ & _HEAP_TYPE:
+        return True  # some of which are found nowhere
     if "<locals>" in x.__qualname__:
         return False
     held: Any = sys.modules.get(x.__module__ or "")
@@ -54,6 +56,7 @@ def lasts(x: Any) -> bool:
     return held is x or any(getattr(held, name, None) is x for name in _PARTS)
 
 
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 _PARTS = ("fget", "fset", "fdel", "__func__", "__wrapped__")
 _passing: list[tuple[Any, Any]] = []
 

@@ -17,6 +17,7 @@ its name.  Adding a function is writing one such entry in one of the modules of 
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 from collections.abc import Callable, Hashable
@@ -132,6 +133,15 @@ def find(target: Any) -> Entry | None:
         return None
 
 
+def bring(target: Any) -> None:
+    """Import what may hold rules for an object."""
+    try:
+        if _pending.get(_listed(home(target))):
+            find(target)
+    except TypeError:
+        pass
+
+
 def method(cls: type, name: str) -> Entry | None:
     """The entry for the method `name` of `cls`."""
     key = ("method", cls, name)
@@ -158,11 +168,12 @@ def home(target: Any) -> str:
         return "scipy.special" if getattr(special, target.__name__, None) is target else ""
     module = getattr(target, "__module__", None)
     if module is not None:
-        return module
+        return module if isinstance(module, str) else ""
     cls = getattr(target, "__objclass__", None)
     return (cls or type(getattr(target, "__self__", target))).__module__
 
 
+@functools.cache
 def _listed(module: str) -> str:
     """The module itself or the nearest one around it that is in HOMES; "" if there is none."""
     while module and module not in HOMES:

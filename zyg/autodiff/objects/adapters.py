@@ -211,18 +211,26 @@ def _spreading(
             if (is_number(value) or type(value) is tuple) and not lasts(f):
                 carrying.append((at + (not bound), key))
     forward = entry.bind_method(f) if bound else entry.bind(f)
-    make = making_spread(total, spread, further, bool(by_position), bool(by_keyword), 0 if bound else 1)
-    if source == [*range(count + len(names))]:
-        return make(forward)
+    shape = total, spread, further, bool(by_position), bool(by_keyword), 0 if bound else 1
+    if not filled:
+        return making_spread(*shape, tuple(source))(forward)
+    make = making_spread(*shape, tuple(range(len(source))))
     passing = making(tuple(source), count + len(names), bound, tuple(by_name), tuple(carrying))
     return passing(make(forward), f, names, tuple(filled))
 
 
 @functools.cache
 def making_spread(
-    taken: int, spread: int, names: tuple[str, ...], by_position: bool, by_keyword: bool, first: int
+    taken: int,
+    spread: int,
+    names: tuple[str, ...],
+    by_position: bool,
+    by_keyword: bool,
+    first: int,
+    source: tuple[int, ...],
 ) -> Callable[[Forward], Forward]:
-    """What makes the functions of one way of passing `taken` arguments, `spread` ones in a tuple and those of a dict."""
+    """What makes the functions of one way of passing `taken` arguments, `spread` ones in a tuple and those of a dict; `source`: which
+    of the arguments that are given each of these is."""
     arguments = [f"a{k}" for k in range(taken + spread)]
     named = [f"k{k}" for k in range(len(names))]
     passed = arguments[:taken]
@@ -234,9 +242,11 @@ def making_spread(
     entries = ", ".join(f"{name!r}: {k}" for name, k in zip(names, named))
     given = [f"given[{k}]" for k in range(before)]
     extra = [f"e{k}" for k in range(spread)]
+    cotangents = [*given[first:], *extra, *named]
+    as_given = [*sorted(range(len(source)), key=source.__getitem__)]
     lines = [
         "def make(forward):",
-        f"    def call({', '.join([*arguments, *named])}):",
+        f"    def call({', '.join([[*arguments, *named][k] for k in as_given])}):",
         *[f"        more = {{{entries}}}" for _ in range(by_keyword)],
         f"        y, back = forward({', '.join(passed)})",
         f"        return y, None if back is None else (run, back{', more' if by_keyword else ''})",
@@ -245,7 +255,7 @@ def making_spread(
         "        given = inner[0](inner, d, shadows)",
         *_taken_from("back[2]", names, named),
         "        if given is None:",
-        f"            return {_listed([*['None'] * (before + spread), *named]) if before + spread + len(names) else None}",
+        f"            return {_listed(_none_but(named, first, [cotangents[k] for k in as_given]))}",
     ]
     if spread:
         lines += [
@@ -253,10 +263,14 @@ def making_spread(
             f"        {_listed(extra)} = extra[:{spread}] if extra is not None else {_listed(['None'] * spread)}",
         ]
     lines += [
-        f"        return {_listed([*given, *extra, *named])}",
+        f"        return {_listed([*given[:first], *[cotangents[k] for k in as_given]])}",
         "    return call",
     ]
     return _compiled(lines)
+
+
+def _none_but(named: list[str], first: int, cotangents: list[str]) -> list[str]:
+    return ["None"] * first + [c if c in named else "None" for c in cotangents]
 
 
 def _taken_from(mapping: str, names: tuple[str, ...], to: list[str]) -> list[str]:

@@ -19,6 +19,7 @@ import numpy as np
 from zyg.autodiff import objects
 from zyg.errors import Unsupported
 
+from ..trying import bodies
 from . import calls, foreign, later, reach, reentry, structure
 from .arithmetic import BINARY_RECORD, by_methods, method_of, record_abs, run_kink
 from .backs import run_padded
@@ -106,7 +107,11 @@ def _len(x: Any, /) -> tuple[Any, Any]:
     cls = type(x)
     if cls in reach.SIZED:
         return len(x), None
-    forward = later.special.special_method("__len__", cls, 1)
+    found = objects.queries.BY_CLASS["__len__"][1 if bodies else 0].get(cls)
+    if found is not None and cls.__len__ is found[1]:
+        forward = found[2]
+    else:
+        forward = later.special.special_method("__len__", cls, 1)
     if forward is not None:
         y, back = forward(x)
         if back is None and type(y) is int and y >= 0:
@@ -373,8 +378,14 @@ MISSING = object()
 @known(getattr, exact=True)
 def _getattr(x: Any, name: str, default: Any = MISSING, /) -> tuple[Any, Any]:
     if default is MISSING:
-        if later.accesses.reads_plainly(x, name):
-            return getattr(x, name), (_run_read_plainly, x, name)
+        accesses = later.accesses
+        known = accesses.read_by_name.get(name) if type(name) is str else None
+        if (known is not None and type(x) in known) or accesses.reads_plainly(x, name):
+            y = getattr(x, name)
+            kind = type(y)
+            if kind is not float and not later.knowledge.flows(kind):
+                return y, None
+            return y, (_run_read_plainly, x, name)
         y, back = shift(objects.attributes.record_getattr(x, name))
         return y, None if back is None else (run_padded, back, 3)
     try:
@@ -432,7 +443,8 @@ def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(setattr, exact=True)
 def _setattr(x: Any, name: str, value: Any, /) -> tuple[Any, Any]:
-    if later.accesses.writes_plainly(x, name):
+    known = later.accesses.set_by_name.get(name) if type(name) is str else None
+    if (known is not None and type(x) in known) or later.accesses.writes_plainly(x, name):
         setattr(x, name, value)
         return None, (_run_written_plainly, x, name)
     back = objects.attributes.record_setattr(x, value, name)

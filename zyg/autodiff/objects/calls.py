@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
+import re
 import types
 from collections.abc import Callable
 from inspect import Parameter
@@ -31,7 +32,7 @@ from zyg.transforms import transform_of
 from . import foreign, library_calls, native, numpy_, user_rules
 from .backs import run as run
 from .backs import run_padded, run_placed, run_shifted, run_unshifted
-from .cotangents import NUMERIC
+from .cotangents import INERT, NUMERIC
 from .foreign_calls import call_foreign, run_foreign
 from .functions import Function, call_bound
 from .native import NativeFirst
@@ -540,7 +541,9 @@ def _without_rules(f: Any) -> bool:
     cls = type(f)
     if isinstance(f, type) or not cls.__flags__ & _HEAP_TYPE or rules.has_ruled_instances(cls):
         return False
-    return cls is functools.partial or not _of_library(cls.__module__)
+    if cls is _CACHED:  # (the library may know functions with a cache)
+        return f not in KNOWN
+    return cls is functools.partial or cls in GETTERS or not _of_library(cls.__module__)
 
 
 @functools.cache
@@ -604,9 +607,14 @@ def is_differentiable_callable(f: Any) -> bool:
     return isinstance(f, (staticmethod, classmethod, functools.partialmethod)) or transform_of(f) is not None
 
 
+_OF_TEXT = frozenset({re.Pattern, re.Match})
+
+
 def _foreign_method(f: Any, owner: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     if f.__self__ is not owner:  # what was found for an object serves others of its class
         f = getattr(owner, f.__name__)
+    if type(owner) in _OF_TEXT and not kwargs and INERT.issuperset(map(type, args)):
+        return f(*args), None  # nothing in it has a derivative, and it calls nothing
     made = library_calls.call_entry(f, args, kwargs) if isinstance(owner, (np.ndarray, np.ufunc)) else None
     if made is not None:
         return made

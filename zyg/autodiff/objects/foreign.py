@@ -25,6 +25,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from zyg.autodiff import objects
 from zyg.errors import Unsupported, public_module
 from zyg.ir.core import Position
 
@@ -154,11 +155,9 @@ def result(value: Any, what: str, hint: str, operands: tuple[Any, ...] = ()) -> 
 
     An operand that zyg cannot see into may keep what it was given, and give it back later: so the refusal goes on to what it was
     given before, too."""
-    from . import structure
-
-    forms = [structure.form(x) for x in operands]
+    forms = [objects.structure.form(x) for x in operands]
     inside = [x for x in operands if is_opaque(x)]
-    numbers = any(map(structure.holds_numbers, forms))
+    numbers = any(map(objects.structure.holds_numbers, forms))
     kept = bool(inside) and (numbers or len(inside) > 1)
     if not kept and (value is None or type(value) in INERT or not (numbers or inside)):
         return value, None
@@ -166,8 +165,6 @@ def result(value: Any, what: str, hint: str, operands: tuple[Any, ...] = ()) -> 
 
 
 def _run_result(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    from . import structure
-
     _, value, what, hint, place, forms, inside = back
     refused = refused_in(d)
     if refused is None and (_any(d) if isinstance(d, tuple) else d is not None) or has_shadow(value, shadows):
@@ -178,7 +175,7 @@ def _run_result(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         return None
     for x in inside:
         shadows.mark(x, refused)
-    return [structure.refuse(form, refused, shadows) for form in forms]
+    return [objects.structure.refuse(form, refused, shadows) for form in forms]
 
 
 def holding(arrays: list[np.ndarray], back: Any, what: str) -> Any:

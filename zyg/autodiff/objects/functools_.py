@@ -164,9 +164,9 @@ def forward_of_partial(f: Any, arity: int) -> Any:
 
     def call(*args: Any) -> tuple[Any, Any]:
         # (The object may have been changed.)
-        if f.args is not fixed or f.keywords is not keywords or [*keywords] != names:
+        if f.args is not fixed or f.keywords is not keywords or (keywords or names) and [*keywords] != names:
             return call_partial(f, *args)
-        y, back = forward(*fixed, *args, *keywords.values())
+        y, back = forward(*fixed, *args, *keywords.values()) if names else forward(*fixed, *args)
         return y, None if back is None else (run, back)
 
     def run(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -174,7 +174,15 @@ def forward_of_partial(f: Any, arity: int) -> Any:
         given = inner[0](inner, d, shadows)
         if given is None:
             return None
-        if start > 1:
+        if start == 2:
+            new = given[1]
+            if new is not None:
+                holder = shadows.holders.get(id(f)) or shadows.holder_of(f)
+                before = getattr(holder, "args", None)
+                if before is not None:
+                    new = before[0] + new if type(before[0]) is float else accumulate(before[0], new)
+                holder.args = (new,)
+        elif start > 2:
             holder = shadows.holders.get(id(f)) or shadows.holder_of(f)
             before = getattr(holder, "args", None)
             given_fixed = tuple(given[1:start])

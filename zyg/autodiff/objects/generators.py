@@ -483,9 +483,17 @@ def run_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         reverse.resume(d)
         return
     reverse.left = number - 1
-    more, given = step(reverse.steps, d)
-    if not more:
-        reverse.end(given)
+    try:
+        reverse.steps.send(d)
+    except StopIteration as end:
+        reverse.end(end.value)
+
+
+def run_item_by_step(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """The same where this is differentiated in turn."""
+    reverse = sources.reversal_of(back[1], shadows)
+    sources.skip(reverse, back[2])
+    reverse.resume(d)
 
 
 def run_send(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -526,6 +534,10 @@ def _end_of(generator: Generator, d: Any, shadows: Any) -> _Reverse:
 def run_generator(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """The cotangents of the arguments of the call that made the generator."""
     generator = back[1]
+    if generator.handed_over:  # which undid it as a whole
+        cotangents = shadows.items.pop(id(generator), None)
+        if cotangents is not None:
+            return cotangents
     if not generator.started:
         return None
     reverse = sources.reversal_of(generator, shadows)
@@ -545,6 +557,26 @@ def drained(generator: Generator) -> tuple[list[Any], tuple[Any, ...]]:
     generator.items = before + len(items)
     generator.done = True
     return items, (_give_generator, generator, before, len(items), given)
+
+
+def resume_in_turn(reversal: _Reverse, ds: list[Any]) -> None:
+    """Undo steps, from the cotangents of what they gave."""
+    if reversal.steps is None:
+        reversal.resume(ds[0])
+        ds = ds[1:]
+    steps: Any = reversal.steps
+    try:
+        for d in ds:
+            steps.send(d)
+    except StopIteration as end:
+        reversal.end(end.value)
+    reversal.left -= len(ds)
+
+
+def one_by_one(reversal: _Reverse, ds: list[Any]) -> None:
+    """The same where this is differentiated in turn."""
+    for d in ds:
+        reversal.resume(d)
 
 
 def leading(generator: Generator, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
@@ -578,15 +610,8 @@ def _give_generator(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) 
     _, generator, before, count, given = drain
     reversal = sources.reversal_of(generator, shadows)
     sources.skip(reversal, max(before + count, given))  # (it may have been at its end before)
-    for k in range(count - 1, -1, -1):
-        d = None if ds is None else ds[k]
-        if reversal.steps is None:
-            reversal.resume(d)
-        else:
-            reversal.left -= 1
-            more, cotangents = step(reversal.steps, d)
-            if not more:
-                reversal.end(cotangents)
+    if count:
+        resume_in_turn(reversal, [None] * count if ds is None else ds[count - 1 :: -1])
     if reversal.left > given and generator.started:
         sources.skip(reversal, given)
 

@@ -302,6 +302,8 @@ def run_next(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 known(Iterator.__next__)(_step)
 known(generators.Generator.send)(generators.record_send)
 known(generators.delegated, exact=True)(generators.record_delegated)
+known(generators.resume_in_turn)(lambda reversal, ds: calls.call(generators.one_by_one, (reversal, ds)))
+known(generators.run_item)(lambda *args: calls.call(generators.run_item_by_step, args))
 known(generators.quickly)(lambda generator: calls.call(generators.slowly, (generator,)))
 known(generators.Generator.throw)(generators.record_throw)
 known(generators.Generator.close)(generators.record_close)

@@ -332,9 +332,11 @@ def _give_extremes(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -
     parts: list[Any] = [None] * len(chosen)
     later: Any = None
     for k in range(len(chosen) - 1, -1, -1):
-        here = accumulate(ds[k], later)
+        d = ds[k]
+        here = later if d is None else d if later is None else d + later if type(d) is float else accumulate(d, later)
         if here is not None:
-            zero = of_kink(here)
+            zero = 0.0 * here
+            zero = zero if zero == zero else of_kink(here)
             parts[k], later = (here, zero) if chosen[k] else (zero, here)
     shadows.add_all(x, 0, parts)
 

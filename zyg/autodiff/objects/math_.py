@@ -74,16 +74,16 @@ def normal(x: float) -> float:
 
 
 def _unary(f: Callable[..., Any], slope: Callable[[float, float], float]) -> Callable[..., tuple[Any, Any]]:
+    with_kink = f is math.fabs
+
     def handler(x: Any, /) -> tuple[Any, Any]:
         if type(x) is not float and not is_number(x) and is_convertible(x):
             return _converted(handler, x)
         y = f(x)
-        if y == 0 and f is math.fabs:
+        if with_kink and y == 0:
             return y, (arithmetic.run_kink,)
         s = slope(y, x if type(x) is float else float(x))
-        if not math.isfinite(s):
-            return y, (run_infinite, s)
-        return y, s
+        return y, s if s - s == 0.0 else (run_infinite, s)
 
     return handler
 

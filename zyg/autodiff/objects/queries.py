@@ -15,12 +15,16 @@ from zyg.backend.phrases import HASHED
 from zyg.errors import Unsupported
 
 from ..identity import note
+from ..trying import bodies
 from . import calls, foreign, later
 from .arithmetic import find, is_python
 from .reach import PLAIN, SIZED, check_key, entered
 from .reentry import followed, index_of, matters, run_at_index, steps_on
 
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
+
+# What is known of the special methods that only ask, by class, and apart in `try` bodies (`special.special_method`).
+BY_CLASS: dict[str, tuple[dict[Any, Any], dict[Any, Any]]] = {"__len__": ({}, {}), "__bool__": ({}, {})}
 
 # In these `x in c` asks x for its hash only, and what has the same.
 _HASHED = frozenset({dict, set, frozenset, str, bytes, range, Counter, OrderedDict, defaultdict})
@@ -111,9 +115,13 @@ def _truth(x: Any) -> tuple[Any, Any]:
     cls = type(x)
     if cls in TESTED:
         return bool(x), None
-    forward = later.special.special_method("__bool__", cls, 1)
-    if forward is None:
-        return _tested(bool, x)
+    found = BY_CLASS["__bool__"][1 if bodies else 0].get(cls)
+    if found is not None and cls.__bool__ is found[1]:
+        forward = found[2]
+    else:
+        forward = later.special.special_method("__bool__", cls, 1)
+        if forward is None:
+            return _tested(bool, x)
     y, back = forward(x)
     return y if type(y) is bool else bool(_Answer(y)), back
 
@@ -137,17 +145,21 @@ def _tested(f: Callable[[Any], bool], x: Any) -> tuple[Any, Any]:
     return y, None if back is None else (_run_query, back, "the truth", foreign.caller())
 
 
-def looking(forward: Any, x: Any) -> tuple[Any, Any]:
+def looking(forward: Any) -> Callable[[Any], tuple[Any, Any]]:
     """A method that stores nothing: if it has recorded nothing, there is nothing to undo. (It stands here to be differentiated: what a
     method has recorded is of another form then.)"""
-    made = forward(x)
-    y, back = made
-    if back is not None and (type(y) is int or type(y) is bool):
-        for kept in back:
-            if kept is not None and kept is not x and kept is not back[0]:
-                return made
-        return y, None
-    return made
+
+    def look(x: Any) -> tuple[Any, Any]:
+        made = forward(x)
+        y, back = made
+        if back is not None and (type(y) is int or type(y) is bool):
+            for kept in back:
+                if kept is not None and kept is not x and kept is not back[0]:
+                    return made
+            return y, None
+        return made
+
+    return look
 
 
 class _Answer:
@@ -304,4 +316,15 @@ def _run_about(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _run_query(back[1], d, shadows, back[2])
 
 
-__all__ = ["DIRECT", "QUERIES", "RECORD", "TRUTHS", "forget_classes", "length_given", "looking", "record_of", "sized"]
+__all__ = [
+    "BY_CLASS",
+    "DIRECT",
+    "QUERIES",
+    "RECORD",
+    "TRUTHS",
+    "forget_classes",
+    "length_given",
+    "looking",
+    "record_of",
+    "sized",
+]

@@ -69,6 +69,9 @@ class Types:
 
 readable: dict[tuple[str, bool], Types] = {}
 writable: dict[tuple[str, bool], Types] = {}
+# By name, where that is not known when code is emitted: the types whose attribute is read plainly, or set, but for modules.
+read_by_name: dict[str, set[Any]] = {}
+set_by_name: dict[str, set[Any]] = {}
 
 
 def readers(name: str, watched: bool) -> Types:
@@ -91,6 +94,8 @@ def _forget() -> None:
         types.plain.intersection_update((ModuleType, nobody))
         types.properties.clear()
         types.of_classes.clear()
+    for plain in (*read_by_name.values(), *set_by_name.values()):
+        plain.clear()
 
 
 def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
@@ -123,23 +128,21 @@ def _in_general(name: str, x: Any) -> tuple[Any, Any]:
 
 def reads_plainly(x: Any, name: Any) -> bool:
     """Whether `getattr(x, name)` runs no code, and what it gives has its cotangent in the shadow of `x`."""
-    if type(name) is not str:
-        return False
-    types = readable.get((name, False)) or readers(name, False)
-    cls = type(x)
-    return cls is not ModuleType and (cls in types.plain or _is_noted(types.plain, cls, name, _reads_plainly))
+    return _is_noted(read_by_name, x, name, _reads_plainly)
 
 
 def writes_plainly(x: Any, name: Any) -> bool:
     """Whether `setattr(x, name, value)` runs no code, and sets what has its cotangent in the shadow of `x`."""
-    if type(name) is not str:
-        return False
-    types = writable.get((name, False)) or writers(name, False)
+    return _is_noted(set_by_name, x, name, _writes_plainly)
+
+
+def _is_noted(known: dict[str, set[Any]], x: Any, name: Any, holds: Callable[[type, str], bool]) -> bool:
     cls = type(x)
-    return cls is not ModuleType and (cls in types.plain or _is_noted(types.plain, cls, name, _writes_plainly))
-
-
-def _is_noted(plain: set[Any], cls: type, name: str, holds: Callable[[type, str], bool]) -> bool:
+    if type(name) is not str or cls is ModuleType:
+        return False
+    plain = known.setdefault(name, set())
+    if cls in plain:
+        return True
     if not holds(cls, name):
         return False
     note_class(cls)

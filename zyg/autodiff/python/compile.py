@@ -104,6 +104,12 @@ def cleans_up(code: CodeType) -> bool:
     return bool(_halves[id(code)][0].attrs.get("cleans_up"))
 
 
+def only_gives_items(code: CodeType) -> bool:
+    """Whether a generator whose forward half `code` is does neither: nobody has to know where it is suspended."""
+    attrs = _halves[id(code)][0].attrs
+    return not attrs.get("cleans_up") and attrs["other_form"] is not None
+
+
 def is_watched(code: CodeType) -> bool:
     """Whether a forward half leaves its pullback with exceptions."""
     return _halves[id(code)][0].attrs["other_form"] is None  # or else that is the watched one

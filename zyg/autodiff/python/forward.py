@@ -327,7 +327,10 @@ class ForwardHalf:
         """Whether a call looks like one of `len`."""
         if instr.op != "call_object" or self.brief or instr in self.handled or len(instr.operands) != 2:
             return False
-        if LENGTH in self.computed:
+        asked = self.makers.get(instr.operands[1])
+        if LENGTH in self.computed and (
+            asked is None or asked.op != "getattr"
+        ):  # what an attribute holds is a container
             return False
         callee = self.makers.get(instr.operands[0])
         named = callee is not None and callee.op == "global" and callee.attrs["name"] == "len"

@@ -20,6 +20,8 @@ from zyg.backend.phrases import forget_hashed
 
 from ..identity import lasts, let_go, note
 from ..objects import calls, classes, queries
+from ..objects.arithmetic import find
+from ..objects.cotangents import INERT, VALUES
 
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
@@ -51,6 +53,27 @@ def has_plain_shadow(cls: type) -> bool:
 
 
 _BASES = frozenset({object, list, dict, set, deque, OrderedDict, defaultdict}) | classes.EXCEPTIONS
+
+
+# What is of exactly these types has no cotangent that flows: it carries nothing, or has a shadow.
+_WITHOUT_FLOW = frozenset({list, dict, set, deque}) | INERT
+without_flow: set[Any] = {*_WITHOUT_FLOW}
+
+
+def flows(kind: type) -> bool:
+    """Whether what is of a type may have a cotangent that flows; other types are in `without_flow` from now on."""
+    if kind in without_flow:
+        return False
+    if (
+        find(kind, "__new__") is not object.__new__  # as classes of C code may be anything
+        or not has_plain_shadow(kind)
+        or not VALUES.isdisjoint(kind.__mro__)
+        or type(find(kind, "__call__")) not in (type(None), FunctionType)
+    ):
+        return True
+    note_class(kind)
+    note(without_flow, kind, (kind,))
+    return False
 
 
 def is_plain(f: Any) -> bool:
@@ -162,6 +185,7 @@ def forget_what_is_known() -> None:
 
     for forget in _when_changed:
         forget()
+    without_flow.intersection_update(_WITHOUT_FLOW)
     classes.plainly_set.clear()
     _relied_on.clear()
     _classes.clear()

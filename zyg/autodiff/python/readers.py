@@ -26,7 +26,7 @@ from zyg.backend.pullbacks import in_field
 from ..objects import attributes, calls, classes, native
 from ..objects.arithmetic import find, is_python
 from ..objects.cotangents import accumulate, is_number
-from .knowledge import changes, has_plain_shadow, is_plain, note_class, note_code
+from .knowledge import changes, has_plain_shadow, is_plain, note_class, note_code, without_flow
 from .sites import forward_of_method
 
 Reader = Callable[[Any], tuple[Any, Any]]
@@ -125,7 +125,8 @@ def _held_or_asked(name: str, forward: Any, x: Any) -> tuple[Any, Any]:
     """`__getattr__` is asked for what the instance does not hold. (An AttributeError on the way costs more than all else.)"""
     held = x.__dict__
     if name in held:
-        return held[name], (attributes.run_attr, x, name)
+        y = held[name]
+        return y, None if type(y) in without_flow else (attributes.run_attr, x, name)
     return forward(x, name)
 
 
@@ -142,7 +143,8 @@ def _kept(name: str, otherwise: Reader, x: Any) -> tuple[Any, Any]:
     """An attribute of the instance comes before what its class says."""
     held = x.__dict__
     if name in held:
-        return held[name], (attributes.run_attr, x, name)
+        y = held[name]
+        return y, None if type(y) in without_flow else (attributes.run_attr, x, name)
     return otherwise(x)
 
 

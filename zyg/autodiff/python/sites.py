@@ -177,6 +177,10 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
             _note_method(f, site[_TABLE], made)
         return partial(made, f.__self__)
     if t is BuiltinFunctionType and type(f.__self__) is not ModuleType and f.__name__ != "__new__":
+        if site[_TABLE] is None:  # where no method is read: it was bound elsewhere
+            handler = calls.inherited_handler(type(f.__self__), f.__name__)
+            if handler is not None:
+                return partial(handler, f.__self__)
         forward = objects.forward_of(f)
         if type(f.__self__) in CONTAINERS and site[_TABLE] is not None and not calls.takes(forward, arity):
             return partial(calls.call_wrongly, f)  # (others are looked up here each time)

@@ -48,7 +48,7 @@ def elementary(name: str, count: int) -> Elementary | None:
     >>> elementary("fabs", 1) is None, elementary("append", 1) is None
     (True, True)
     """
-    function: Any = getattr(math, name, None)
+    function: Any = getattr(math, name.removeprefix("_"), None)  # (modules import them under such names)
     made = (math_.SLOPES if count == 1 else math_.SLOPES_BY_FIRST).get(function)
     if made is None or count > 2:
         return None

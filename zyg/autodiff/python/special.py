@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from collections import defaultdict, deque
 from collections.abc import Callable
-from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -35,7 +34,7 @@ from ..objects.numpy_numbers import PAIRS
 from ..objects.shadows import F64
 from ..trying import bodies
 from .knowledge import HEAP_TYPE, has_plain_shadow, is_of_python, is_plain, note_class, note_code
-from .sites import Table, Tables, forward_of_method, new_tables, noted
+from .sites import Table, Tables, forward_of_method, new_tables, noted, operators
 
 
 def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]:
@@ -121,7 +120,9 @@ def _note_special(tables: Tables, cls: type, slot: str, arity: int) -> None:
         noted(tables[1 if bodies else 0], cls, (cls,), cls, slot, arity, False)
 
 
-_asked: dict[str, Tables] = {}  # by the name of a special method
+_asked: dict[str, Tables] = {**objects.queries.BY_CLASS}  # by the name of a special method
+for _tables in _asked.values():
+    operators.extend(_tables)
 
 
 def methods_asked(slot: str, watched: bool) -> Table:
@@ -149,13 +150,9 @@ def special_method(slot: str, cls: type, arity: int) -> Any:
         if found is None:
             return None
         note_class(cls)
-        if slot in _ABOUT_ITSELF and keys.only_looks(method):
-            found = table[cls] = (*found[:2], partial(objects.queries.looking, found[2]))
+        if slot in objects.queries.BY_CLASS and keys.only_looks(method):
+            found = table[cls] = (*found[:2], objects.queries.looking(found[2]))
     return found[2] if getattr(cls, slot) is found[1] else None
-
-
-# What gives a number that carries no derivative, from an object alone.
-_ABOUT_ITSELF = frozenset({"__len__", "__bool__"})
 
 
 def record_len(f: Any, x: Any) -> tuple[Any, Any]:
