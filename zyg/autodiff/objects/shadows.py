@@ -138,7 +138,7 @@ class Shadows:
 
     def new_items(self, x: Any) -> Any:
         """The shadow of the items of a list or dict that has none yet."""
-        shadow: Any = {} if isinstance(x, dict) else []
+        shadow: Any = [] if type(x) is list or not isinstance(x, dict) else {}
         self.items[id(x)] = shadow
         self.kept.append(x)
         return shadow
@@ -149,8 +149,7 @@ class Shadows:
 
     def shadow_gone_through(self, whole: Any, kind: type) -> Any:
         """For what a loop says that it goes through: the shadow of its items if that is a list, or a dict; else None."""
-        if whole is not None and whole[0] is nothing and isinstance(whole[1], kind):
-            of = whole[1]
+        if whole is not None and whole[0] is nothing and (type(of := whole[1]) is kind or isinstance(of, kind)):
             shadow = self.items.get(id(of))
             if shadow is None:
                 if len(whole) == 2:
@@ -163,8 +162,8 @@ class Shadows:
     def shadows_gone_through(self, whole: Any, kinds: tuple[type, ...]) -> tuple[Any, ...]:
         """The same where items are tuples: the shadow for each of their items; Nones if these are not lists and dicts as in
         `kinds`."""
-        if whole is not None and whole[0] is nothing and not isinstance(whole[1], (list, dict)):
-            found = whole[1].parts(self)
+        if whole is not None and whole[0] is nothing and not isinstance(of := whole[1], (list, dict)):
+            found = of.parts(self)
             if found is not None and tuple(map(type, found)) == kinds:
                 return found
         return (None,) * len(kinds)
@@ -208,17 +207,19 @@ class Shadows:
 
     def add_part(self, shadow: Any, part: Any, d: Any) -> None:
         """Add `d` to a part of a shadow."""
+        if type(shadow) is list:
+            there = len(shadow)
+            if part < there:
+                shadow[part] = accumulate(shadow[part], d)
+            elif type(part) is not int and isinstance(part, Elsewhere):
+                part.add(self, d)
+            else:
+                shadow += [None] * (part - there)
+                shadow.append(d)
+            return
         if isinstance(shadow, Holder):
             shadow = shadow.__dict__
-        if type(shadow) is list:
-            if part >= len(shadow):
-                if isinstance(part, Elsewhere):
-                    part.add(self, d)
-                    return
-                shadow.extend([None] * (part + 1 - len(shadow)))
-            shadow[part] = accumulate(shadow[part], d)
-        else:
-            shadow[part] = accumulate(shadow.get(part), d)
+        shadow[part] = accumulate(shadow.get(part), d)
 
     def put_back(self, shadow: list[Any], index: int, d: Any) -> None:
         """Undo a `pop`: the item at `index`, which was the last, is there again, with the cotangent of what was popped."""
@@ -245,7 +246,7 @@ class Shadows:
         """Add `d` to the cotangent of an item; `index` counts from 0."""
         shadow = self.items.get(id(sequence))
         if shadow is None:
-            shadow = self.list_of(sequence)
+            shadow = self.new_list(sequence)
         if index >= len(shadow):
             shadow.extend([None] * (index - len(shadow)))
             shadow.append(d)
@@ -268,7 +269,7 @@ class Shadows:
         """Add to the cotangents of the items from `start` on."""
         shadow = self.items.get(id(sequence))
         if shadow is None:
-            shadow = self.list_of(sequence)
+            shadow = self.new_list(sequence)
         there = len(shadow) - start  # how many have a place in the shadow
         if there <= 0:
             shadow += [None] * -there
@@ -307,9 +308,13 @@ class Shadows:
     def list_of(self, sequence: Any) -> list[Any]:
         """The shadow of a sequence, made if there is none."""
         shadow = self.items.get(id(sequence))
-        if shadow is None:
-            shadow = self.items[id(sequence)] = []
-            self.kept.append(sequence)
+        return self.new_list(sequence) if shadow is None else shadow
+
+    def new_list(self, sequence: Any) -> list[Any]:
+        """The shadow of a sequence that has none yet."""
+        shadow: list[Any] = []
+        self.items[id(sequence)] = shadow
+        self.kept.append(sequence)
         return shadow
 
     def take_list(self, sequence: Any) -> list[Any] | None:

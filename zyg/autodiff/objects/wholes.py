@@ -87,7 +87,7 @@ class Lists(Tuples):
 
     def parts(self, shadows: Any) -> tuple[Any, ...]:
         known = shadows.items
-        return tuple([shadows.list_of(x) if (made := known.get(id(x))) is None else made for x in self.lists])
+        return tuple([shadows.new_list(x) if (made := known.get(id(x))) is None else made for x in self.lists])
 
     def add_all(self, shadows: Any, parts: list[Any], ds: list[Any]) -> None:
         if not parts or None in ds or parts[-1] - parts[0] != len(parts) - 1:  # (places go up)
@@ -153,7 +153,7 @@ class Numbered(Tuples):
 
     def parts(self, shadows: Any) -> tuple[Any, ...]:
         shadow = shadows.items.get(id(self.items))
-        return None, shadows.list_of(self.items) if shadow is None else shadow
+        return None, shadows.new_list(self.items) if shadow is None else shadow
 
 
 def steps_of(x: Any) -> tuple[Any, Any, Any] | None:

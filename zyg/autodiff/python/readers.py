@@ -43,7 +43,7 @@ def reader(cls: type, name: str) -> Reader | None:
     if name == "__class__" and found is _CLASS:
         return _class_of
     if type(found).__name__ == "_tuplegetter" and name in fields:
-        return functools.partial(_field, type(found).__get__, found, cls, (in_field, fields.index(name), len(fields)))
+        return _field(type(found).__get__, found, cls, (in_field, fields.index(name), len(fields)))
     if type(found) is FunctionType and issubclass(cls, tuple) and not cls.__dictoffset__:
         return functools.partial(_method_of_tuple, found)
     if not has_plain_shadow(cls):
@@ -56,27 +56,27 @@ def reader(cls: type, name: str) -> Reader | None:
         if forward is None:
             return None
         if found is not None:
-            return functools.partial(_read_or_asked, name, forward)
+            return _read_or_asked(name, forward)
         if not cls.__dictoffset__:
-            return functools.partial(_asked, name, forward)
+            return _asked(name, forward)
         if type(find(cls, "__dict__")) is GetSetDescriptorType:
-            return functools.partial(_held_or_asked, name, forward)
-        return functools.partial(_read_or_asked, name, forward)
+            return _held_or_asked(name, forward)
+        return _read_or_asked(name, forward)
     if type(found) is property:
         return _forward_of(found.fget, 1) if other is None else None
     if other is not None:
         return None
     if type(found) is functools.cached_property:
         forward = _forward_of(found.func, 1)
-        return None if forward is None else functools.partial(_kept, name, functools.partial(_keep, name, forward))
+        return None if forward is None else _kept(name, functools.partial(_keep, name, forward))
     if found is _OF_MEMBERS.get(name):
         return functools.partial(_of_member, f"_{name}_")
     forward = _forward_of(find(type(found), "__get__"), 3)
     if forward is None:
         return None
-    made = functools.partial(_by_descriptor, forward, found, cls)
+    made = _by_descriptor(forward, found, cls)
     note_class(type(found))
-    return made if find(type(found), "__set__") is not None else functools.partial(_kept, name, made)
+    return made if find(type(found), "__set__") is not None else _kept(name, made)
 
 
 _CLASS = object.__dict__["__class__"]
@@ -105,9 +105,16 @@ def _forward_of(f: Any, arity: int) -> Any:
     return forward_of_method(f, arity)
 
 
-def _field(get: Any, found: Any, cls: type, back: tuple[Any, ...], x: Any) -> tuple[Any, Any]:
+# What follows makes readers: functions of the object, which CPython calls faster than partial objects.
+
+
+def _field(get: Any, found: Any, cls: type, back: tuple[Any, ...]) -> Reader:
     """A field of a named tuple."""
-    return get(found, x, cls), back
+
+    def read(x: Any) -> tuple[Any, Any]:
+        return get(found, x, cls), back
+
+    return read
 
 
 def _method_of_tuple(function: FunctionType, x: Any) -> tuple[Any, Any]:
@@ -116,36 +123,48 @@ def _method_of_tuple(function: FunctionType, x: Any) -> tuple[Any, Any]:
     return y, (attributes.run_bound_method, y)
 
 
-def _asked(name: str, forward: Any, x: Any) -> tuple[Any, Any]:
+def _asked(name: str, forward: Any) -> Reader:
     """`__getattr__` is asked for what no instance has."""
-    return forward(x, name)
+    return lambda x: forward(x, name)
 
 
-def _held_or_asked(name: str, forward: Any, x: Any) -> tuple[Any, Any]:
+def _held_or_asked(name: str, forward: Any) -> Reader:
     """`__getattr__` is asked for what the instance does not hold. (An AttributeError on the way costs more than all else.)"""
-    held = x.__dict__
-    if name in held:
-        y = held[name]
-        return y, None if type(y) in without_flow else (attributes.run_attr, x, name)
-    return forward(x, name)
+
+    def read(x: Any) -> tuple[Any, Any]:
+        held = x.__dict__
+        if name in held:
+            y = held[name]
+            return y, None if type(y) in without_flow else (attributes.run_attr, x, name)
+        return forward(x, name)
+
+    return read
 
 
-def _read_or_asked(name: str, forward: Any, x: Any) -> tuple[Any, Any]:
+def _read_or_asked(name: str, forward: Any) -> Reader:
     """`__getattr__` is asked for what an instance has not."""
-    try:
-        return object.__getattribute__(x, name), (attributes.run_attr, x, name)
-    except AttributeError:
-        pass
-    return forward(x, name)
+
+    def read(x: Any) -> tuple[Any, Any]:
+        try:
+            return object.__getattribute__(x, name), (attributes.run_attr, x, name)
+        except AttributeError:
+            pass
+        return forward(x, name)
+
+    return read
 
 
-def _kept(name: str, otherwise: Reader, x: Any) -> tuple[Any, Any]:
+def _kept(name: str, otherwise: Reader) -> Reader:
     """An attribute of the instance comes before what its class says."""
-    held = x.__dict__
-    if name in held:
-        y = held[name]
-        return y, None if type(y) in without_flow else (attributes.run_attr, x, name)
-    return otherwise(x)
+
+    def read(x: Any) -> tuple[Any, Any]:
+        held = x.__dict__
+        if name in held:
+            y = held[name]
+            return y, None if type(y) in without_flow else (attributes.run_attr, x, name)
+        return otherwise(x)
+
+    return read
 
 
 def _keep(name: str, forward: Any, x: Any) -> tuple[Any, Any]:
@@ -160,9 +179,12 @@ def _run_keep(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return calls.run(inner, accumulate(d, shadows.take_attr(x, name)), shadows)
 
 
-def _by_descriptor(forward: Any, found: Any, cls: type, x: Any) -> tuple[Any, Any]:
-    y, back = forward(found, x, cls)
-    return y, None if back is None else (_run_by_descriptor, back)
+def _by_descriptor(forward: Any, found: Any, cls: type) -> Reader:
+    def read(x: Any) -> tuple[Any, Any]:
+        y, back = forward(found, x, cls)
+        return y, None if back is None else (_run_by_descriptor, back)
+
+    return read
 
 
 def _run_by_descriptor(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
