@@ -6,7 +6,7 @@ import numpy as np
 import zyg
 from zyg.backend.llvm.engine import engine
 from zyg.backend.llvm.parameters import needed_components
-from zyg.backend.llvm.splitting import split
+from zyg.backend.llvm.splitting import COMPUTES, LOOPS, STRAIGHT, split
 from zyg.backend.llvm.text import ModuleText
 from zyg.ir.parsing import parse_module
 
@@ -55,7 +55,7 @@ def test_calls_between_the_two_parts_are_declared():
     ]
     parts = split(module, {"@py.sum", "@py.two"})
     found = []
-    assert [settled for _, settled in parts] == [False, True]
+    assert [kind for _, kind in parts] == [COMPUTES, LOOPS]
     for text, _ in parts:
         parsed = engine().worker.parse(text)
         parsed.verify()
@@ -63,7 +63,13 @@ def test_calls_between_the_two_parts_are_declared():
     external, internal = llvm.Linkage.external, llvm.Linkage.internal
     assert found[0] == {"py.sum": (True, external), "py.main": (False, external), "py.one": (False, external)}
     assert found[1] == {"py.one": (True, external), "py.sum": (False, external), "py.two": (False, internal)}
-    assert split(module, set()) == [(module.text(), False)]
+    assert split(module, set()) == [(module.text(), COMPUTES)]
+    parts = split(module, {"@py.main", "@py.sum", "@py.two"}, straight={"@py.main"})
+    assert [(kind, "@py.main(double %x) {" in text) for text, kind in parts] == [
+        (COMPUTES, False),
+        (STRAIGHT, True),
+        (LOOPS, False),
+    ]
 
 
 @each_in_turn

@@ -105,6 +105,20 @@ def test_without_another_thread_one_does_all(monkeypatch):
     assert len(at_once(machines(2), [Job(TEXT.format(n=n)) for n in range(3)])) == 3
 
 
+def test_what_is_chosen_one_by_one_is_so_by_machines_prepared_for_it():
+    text = "define double @f(ptr %p, i64 %n) {\n  %a = getelementptr double, ptr %p, i64 %n\n  %x = load double, ptr %a\n  ret double %x\n}\n"
+    jobs = [Job(text, None, how) for how in ("careful", "straight", "quick", "careful")]
+    own, new = machines(1), machines(1)
+    own[0].prepare(jobs)
+    images = at_once(own, jobs)
+    assert images[0] == images[3]
+    assert images[0] == at_once(new, jobs[:1])[0]  # the option holds for machines that were prepared only
+    for image in images:
+        library = engine().link([image], [], ["f"], {})
+        numbers = (ctypes.c_double * 3)(1.5, 2.5, 3.5)
+        assert ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_void_p, ctypes.c_int64)(library["f"])(numbers, 2) == 3.5
+
+
 def test_pieces_depend_on_the_code_alone_and_hold_what_is_inlined():
     module = ModuleText()
     for n in range(40):

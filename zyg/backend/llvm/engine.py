@@ -40,7 +40,7 @@ from .lowered import LANES, WHOLE_ARRAYS, Lowered, no_variants
 from .lowering.mathematics import OWN_MATH
 from .runtime.layout import POOL_BYTES
 from .specials import special_text
-from .splitting import split
+from .splitting import COMPUTES, STRAIGHT, split
 from .workers import BRIEF, Effort, Job, Worker, at_once, threads
 
 Address = int
@@ -125,6 +125,8 @@ class Engine:
             return []
         wanted = 1 if sum(job.text.count("\n") for job in jobs) < SMALL else min(threads(), len(jobs))
         self.workers += [Worker(self._machine) for _ in range(len(self.workers), wanted)]
+        for worker in self.workers[:wanted]:
+            worker.prepare(jobs)
         with emission(all(job.effort is None or job.effort.careful for job in jobs)):
             return at_once(self.workers[:wanted], jobs)
 
@@ -132,7 +134,7 @@ class Engine:
         from . import cache
 
         return cache.key(
-            job.text, self.worker.triple, *_processor(), llvmlite.__version__, f"{job.effort} {job.quick} {BRIEF}"
+            job.text, self.worker.triple, *_processor(), llvmlite.__version__, f"{job.effort} {job.generator} {BRIEF}"
         )
 
     def link(
@@ -387,7 +389,9 @@ def _part_job(name: str) -> Job:
     if name in runtime.PARTS:
         careful = name in runtime.HOT
         return Job(
-            runtime.text(name), effort("", brief=True) if careful or name in runtime.LARGE else None, not careful
+            runtime.text(name),
+            effort("", brief=True) if careful or name in runtime.LARGE else None,
+            "careful" if careful else "quick",
         )
     if name in matrixmath.NAMES:
         return Job(matrixmath.text(name), effort("", brief=True) if name in matrixmath.DRIVERS else None)
@@ -450,9 +454,11 @@ class Native:
     def _assembly(self, lines: bool) -> str:
         e = engine()
         texts = []
-        for module, work in self._optimised(lines):
-            with e.lock, emission(work.careful):
-                texts.append(e.worker.machine.emit_assembly(module))
+        for module, job in self._optimised(lines):
+            assert job.effort is not None
+            with e.lock, emission(job.effort.careful):
+                e.worker.prepare([job])
+                texts.append(e.worker.generator(job.generator).emit_assembly(module))
         return "".join(texts)
 
     def _bodies(self, lines: bool = False) -> Lowered:
@@ -460,14 +466,15 @@ class Native:
         variants = engine().vector_variants if self.options.vectormath and not brief else no_variants
         return lower(self.module, self.entry, variants, exported=True, lines=lines, masks=has_masks())
 
-    def _optimised(self, lines: bool) -> list[tuple[llvm.ModuleRef, Effort]]:
+    def _optimised(self, lines: bool) -> list[tuple[llvm.ModuleRef, Job]]:
         e = engine()
         found = []
         with e.lock:
-            for text, brief in _modules(self._bodies(lines), is_brief(self.module)):
-                module, work = e.worker.parse(text), effort(text, brief)
-                e.worker.optimise(module, work)
-                found.append((module, work))
+            for job in _jobs(self._bodies(lines), is_brief(self.module)):
+                assert job.effort is not None
+                module = e.worker.parse(job.text)
+                e.worker.optimise(module, job.effort)
+                found.append((module, job))
         return found
 
     def __del__(self) -> None:
@@ -476,9 +483,13 @@ class Native:
             _engine.graveyard.append((self.library, self.table, self.lowered.objects))
 
 
-def _modules(lowered: Lowered, brief: bool) -> list[tuple[str, bool]]:
-    """The assembly of what is compiled: each module with whether brief passes will do."""
-    return [(text, brief or settled) for text, settled in split(lowered.module, lowered.settled, lowered.inlined)]
+def _jobs(lowered: Lowered, brief: bool) -> list[Job]:
+    """What is compiled: modules, what takes longest first."""
+    pieces = split(lowered.module, lowered.settled, lowered.inlined, lowered.straight)
+    return [
+        Job(p.text, effort(p.text, brief or p.kind != COMPUTES), "straight" if p.kind == STRAIGHT else "careful")
+        for p in pieces
+    ]
 
 
 def _without_noise(text: str) -> str:
@@ -548,11 +559,10 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
         native = Native(module, entry, options, signature, lowered)
         raiser = make_raiser(lowered.errors)
         outer = write_entry(lowered, entry, signature, options, raiser, apart)
-        # What takes longest is begun first.
-        jobs = [Job(text, effort(text, needs_little)) for text, needs_little in _modules(lowered, brief)]
+        jobs = _jobs(lowered, brief)
         if apart:
             # Code of an entry is generated with care, unless calls take long: without, small arrays come and go 10 ns slower.
-            jobs.append(Job(outer.text(), quick=WHOLE_ARRAYS in lowered.module.flags))
+            jobs.append(Job(outer.text(), None, "quick" if WHOLE_ARRAYS in lowered.module.flags else "careful"))
         images = e.objects(jobs, options.cache)
         objects = lowered.objects
         native.table = (ctypes.py_object * max(1, len(objects)))(*map(ctypes.py_object, objects))

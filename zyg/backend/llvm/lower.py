@@ -66,6 +66,9 @@ def lower(
         # Where loops stand in a function of their own, what they do in lanes is in it.
         once = [n for n in settled if n in in_lanes and len(callers[n]) == 1]
         lowered.inlined = {symbol("py." + n) for n in once if module.functions[callers[n][0]].attrs.get("shallow")}
+        lowered.straight = {
+            symbol("py." + n) for n in settled if n not in in_lanes and not module.functions[n].attrs.get("shallow")
+        }
     lowered.shares = sum(has_loops(i) for name in names for i in _instrs(module.functions[name])) > FEW_LOOPS
     lowered.calls_python = any(i.op == "pycall" for name in names for i in _instrs(module.functions[name]))
     fails = _closure(module, names, lambda f: f.name in recursive or any(map(may_fail, _instrs(f))))

@@ -34,7 +34,8 @@ class ErrorSite:
 class Lowered:
     """A module as LLVM text. `errors[0]` is unused; `objects` are Python objects that the code refers to by index.
 
-    `settled`: symbols of functions in which LLVM's optimiser would find little; `inlined`: of those that are called once.
+    `settled`: symbols of functions in which LLVM's optimiser would find little; `inlined`: of those that are called once;
+    `straight`: of those that are no loops over elements.
     `masks`: the processor can leave out lanes of vectors.
     `shares`: operations on all elements of arrays are calls of functions that do one for arrays of some types (`shared`).
     `kept`: the text of modules of one function each, and of those it calls, the same in all programs that call it, by its symbol.
@@ -50,6 +51,7 @@ class Lowered:
     indices: dict[int, int] = field(default_factory=dict)  # by the identity of an object
     settled: set[str] = field(default_factory=set)
     inlined: set[str] = field(default_factory=set)
+    straight: set[str] = field(default_factory=set)
     shares: bool = False
     shared: dict[Hashable, FunctionABI] = field(default_factory=dict)
     masks: bool = False

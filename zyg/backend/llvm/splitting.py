@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set
+from typing import NamedTuple
 
 from ...ir.records import record
 from .text import REFERENCE, ModuleText
@@ -28,29 +29,42 @@ class _Function:
     references: set[str]
 
 
-def split(module: ModuleText, settled: Set[str], inlined: Set[str] = frozenset()) -> list[tuple[str, bool]]:
-    """The assembly in pieces, and of each whether its functions are among the settled ones, which need little of the optimiser;
-    the others come first. `inlined`: symbols of functions that are to be in one piece with those that call them."""
+# What the functions of a piece are like: the optimiser finds something in them; they go through their lines about once, calling others; or
+# they are loops in which it finds little.
+COMPUTES, STRAIGHT, LOOPS = range(3)
+
+
+class Piece(NamedTuple):
+    text: str
+    kind: int
+
+
+def split(
+    module: ModuleText, settled: Set[str], inlined: Set[str] = frozenset(), straight: Set[str] = frozenset()
+) -> list[Piece]:
+    """The assembly in pieces, those in order of their kind. `settled`: symbols of functions that need little of the optimiser, `straight`:
+    of those among them that are no loops; `inlined`: of functions that are to be in one piece with those that call them."""
     functions = [_read(text) for text in module.functions]
     if not any(f.name in settled for f in functions) and sum(f.lines for f in functions) < 2 * PIECE:
-        return [(module.text(), False)]
+        return [Piece(module.text(), COMPUTES)]
     home: dict[str, int] = {}
-    pieces: list[tuple[list[_Function], bool]] = []
-    for side in (False, True):
-        own = [f for f in functions if (f.name in settled) == side]
-        for piece in _packed(_together(own, inlined if side else None)):
+    pieces: list[tuple[list[_Function], int]] = []
+    kinds = [STRAIGHT if f.name in straight else LOOPS if f.name in settled else COMPUTES for f in functions]
+    for kind in (COMPUTES, STRAIGHT, LOOPS):
+        own = [f for f, of in zip(functions, kinds, strict=True) if of == kind]
+        for piece in _packed(_together(own, None if kind == COMPUTES else inlined)):
             home |= dict.fromkeys((f.name for f in piece if f.name), len(pieces))
-            pieces.append((piece, side))
+            pieces.append((piece, kind))
     heads = {f.name: f.head for f in functions if f.name}
     called = [{r for f in piece for r in f.references if home.get(r, n) != n} for n, (piece, _) in enumerate(pieces)]
     crossing = set[str]().union(*called)
     found = []
-    for others, (piece, side) in zip(called, pieces, strict=True):
+    for others, (piece, kind) in zip(called, pieces, strict=True):
         texts = [f"declare {heads[name]}" for name in sorted(others)]
         references = set[str]().union(*(f.references for f in piece), *(REFERENCE.findall(text) for text in texts))
         for f in piece:
             texts.append(f.text.replace("define internal ", "define ", 1) if f.name in crossing else f.text)
-        found.append((module.part(texts, references), side))
+        found.append(Piece(module.part(texts, references), kind))
     return found
 
 
@@ -75,16 +89,13 @@ def _together(functions: list[_Function], inlined: Set[str] | None) -> list[list
 
 
 def _packed(groups: list[list[_Function]]) -> list[list[_Function]]:
-    """Groups put together to pieces of about as many lines as a piece has; what is larger is one by itself."""
-    pieces: list[list[_Function]] = []
-    lines: list[int] = []
-    for group in sorted(groups, key=lambda g: -sum(f.lines for f in g)):
-        size = sum(f.lines for f in group)
-        room = next((n for n, taken in enumerate(lines) if taken + size <= PIECE), None)
-        if room is None:
-            pieces.append([])
-            lines.append(0)
-            room = -1
-        pieces[room] += group
-        lines[room] += size
-    return pieces
+    """Groups put together to pieces of about as many lines as a piece has: what is larger is one by itself, but for a few lines that
+    are left, as LLVM takes a millisecond or two for any piece."""
+    sized = sorted(((sum(f.lines for f in g), g) for g in groups), key=lambda pair: -pair[0])
+    large = sum(size > PIECE for size, _ in sized)
+    count = large + round(sum(size for size, _ in sized[large:]) / PIECE)
+    pieces: list[tuple[int, list[_Function]]] = [(0, []) for _ in range(max(1, count) if groups else 0)]
+    for size, group in sized:
+        n = min(range(len(pieces)), key=lambda n: pieces[n][0])
+        pieces[n] = pieces[n][0] + size, pieces[n][1] + group
+    return [piece for _, piece in pieces]

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from ctypes import c_char_p, string_at
-from typing import Any
+from typing import Any, Literal
 
 import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
@@ -26,6 +26,7 @@ BUILDER_RUNS = 16
 # (Not `instruction_combine`: it finds nothing that the code generator does not, and goes through all ways by which chains of
 # selections, the shapes of broadcasts, may have come about: for some that is as long as all else together.)
 BRIEF = ("always_inliner", "global_dead_code_eliminate", "sroa", "simplify_cfg")
+_ONE_BY_ONE = "-fast-isel"
 MOST = 4  # threads: each has more to do for itself than it takes from the others, from some on
 
 
@@ -46,14 +47,18 @@ class Effort:
     careful: bool
 
 
+# How code is generated: with care; the same, but instructions are chosen one by one (`straight`), for code that goes through its lines
+# about once; or as quickly as can be, with few values in registers.
+Generator = Literal["careful", "straight", "quick"]
+
+
 @record(frozen=True)
 class Job:
-    """What is to become an object: assembly, what the optimiser does with it (None: nothing), and whether the code generator is to be
-    quick instead of careful."""
+    """What is to become an object: assembly, what the optimiser does with it (None: nothing), and how the code generator works."""
 
     text: str
     effort: Effort | None = None
-    quick: bool = False
+    generator: Generator = "careful"
 
 
 class Worker:
@@ -62,9 +67,33 @@ class Worker:
     def __init__(self, make_machine: Callable[[int], llvm.TargetMachine]) -> None:
         self.machine = make_machine(3)
         self.quick = make_machine(0)
+        self.straight: llvm.TargetMachine | None = None
+        self._make_machine = make_machine
         self.layout = str(self.machine.target_data)
         self.triple = self.machine.triple
         self.builders: dict[tuple[int, bool, bool], tuple[int, Any]] = {}
+
+    def prepare(self, jobs: Sequence[Job]) -> None:
+        """Make the machines that some of these jobs want, where nothing else compiles meanwhile.
+
+        How instructions are chosen is an option of LLVM's that holds for the process, but is asked when a machine first emits
+        something: the machine keeps to it.  (It has to be given for the quick one, too, which would choose them so by itself were
+        there no such option.)"""
+        if self.straight is None and any(job.generator == "straight" for job in jobs):
+            self.straight = self._make_machine(3)
+            llvm.set_option("zyg", f"{_ONE_BY_ONE}=true")
+            try:
+                with self.parse("") as nothing:
+                    for machine in (self.straight, self.quick):
+                        self.emit(nothing, machine)
+            finally:
+                llvm.set_option("zyg", f"{_ONE_BY_ONE}=false")
+
+    def generator(self, which: Generator) -> llvm.TargetMachine:
+        """The machine that generates code in this way."""
+        found = {"careful": self.machine, "straight": self.straight, "quick": self.quick}[which]
+        assert found is not None, "prepare comes first"
+        return found
 
     def parse(self, text: str) -> llvm.ModuleRef:
         """A module in a context of its own: types and constants of modules are kept as long as their context."""
@@ -126,7 +155,7 @@ class Worker:
             if job.effort is not None:
                 assert " optnone" not in job.text, "see pass_builder"
                 self.optimise(module, job.effort)
-            return self.emit(module, self.quick if job.quick else self.machine)
+            return self.emit(module, self.generator(job.generator))
 
 
 def _past_the_lock(name: str) -> Callable[..., Any]:
