@@ -223,3 +223,28 @@ def test_another_shape_of_a_strided_array_is_a_view_where_numpy_gives_one():
 def test_comparisons_that_would_ask_an_array_for_its_truth_are_refused(f):
     with pytest.raises(zyg.Unsupported, match="a comparison"):
         zyg.jit(f)(np.arange(3.0))
+
+
+@pytest.mark.parametrize("dtype", [complex, float, np.float32])
+@pytest.mark.parametrize("name", ["mean", "std", "var", "sum", "cumsum"])
+def test_reductions_of_real_arrays_in_another_type(name, dtype):
+    a = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]])
+    f = zyg.jit(lambda a: getattr(a, name)(dtype=dtype))
+    if dtype is complex and name == "std":
+        with pytest.raises(zyg.Unsupported, match="complex"):
+            f(a)
+        return
+    found = f(a)
+    assert np.allclose(found, getattr(a, name)(dtype=dtype), rtol=1e-6)
+
+
+def test_running_sums_of_truth_values():
+    a = np.array([0.0, 0.0, 2.0, 0.0])
+    assert zyg.jit(lambda a: np.cumsum(a, dtype=bool))(a).tolist() == np.cumsum(a, dtype=bool).tolist()
+    assert zyg.jit(lambda a: np.cumsum(a))(np.array([-0.0, -0.0])).tolist() == [-0.0, -0.0]
+
+
+@pytest.mark.parametrize("dtype", [[("x", "f8"), ("y", "f8", (2,))], object, "f8,i8"])
+def test_an_array_of_a_type_that_is_refused(dtype):
+    with pytest.raises(zyg.Unsupported, match="the dtype"):
+        zyg.jit(lambda: np.array([(1.0, [2.0, 3.0])], dtype=dtype))()

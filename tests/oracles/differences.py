@@ -37,14 +37,14 @@ def derivative(function: Callable[[float], float], x: float, step: float = 1e-2)
     return best
 
 
-def kinked(function: Callable[[float], float], x: float, step: float = 1e-5) -> bool:
+def kinked(function: Callable[[float], float], x: float, step: float = 1e-5, tolerance: float = 1e-4) -> bool:
     """Whether the slopes on the two sides of x are not the same, so that there is no derivative.
 
     >>> kinked(abs, 0.0), kinked(math.floor, 1.0), kinked(math.sin, 0.0)
     (True, True, False)
     """
     left, right = ((-3 * function(x) + 4 * function(x + h) - function(x + 2 * h)) / (2 * h) for h in (-step, step))
-    return not abs(right - left) <= 1e-4 * (1.0 + abs(right))
+    return not abs(right - left) <= tolerance * (1.0 + abs(right))
 
 
 def gradient(function: Callable[..., float], *args: Any) -> tuple[Any, ...]:

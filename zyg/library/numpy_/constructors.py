@@ -232,6 +232,7 @@ def in_order(e: Evaluator, a: Abstract, letter: str, there: bool, copy: Abstract
 
 def _made(e: Evaluator, v: Abstract, dtype: Abstract) -> Abstract:
     """A new array of what an array, a number, or nested tuples and lists hold."""
+    dtype_of(e, dtype)  # (of a type that is refused, such as object, the items may be anything)
     if isinstance(v, arrays.ARRAYS):
         result = like(e, v, dtype, "empty", None)
         arrays.assign(e, result, v)

@@ -101,7 +101,7 @@ def _running_sums(rows: Any, dtype: Any) -> Any:
     result = np.empty(rows.shape, dtype)
     for k in range(len(rows)):
         row, into = rows[k], result[k]
-        total = -dtype.type(0)  # (0.0 + -0.0 is 0.0)
+        total = dtype.type(0) if dtype.kind == "b" else -dtype.type(0)  # (0.0 + -0.0 is 0.0)
         for i in range(len(row)):
             total = total + dtype.type(row[i])
             into[i] = total

@@ -411,7 +411,7 @@ def var(
 ) -> Any:  # fmt: skip
     a = as_array(a)
     kind = mean_dtype(a, dtype)
-    if where is True and mean is None and a.dtype.kind == "f":
+    if where is True and mean is None and a.dtype.kind == kind.kind == "f":
         centre = over_count(np.sum(a, axis=axis, dtype=kind, keepdims=True), _count(a, axis, True, True))
         d = a - _passive(centre)
         total = np.sum(d * d, axis=axis, dtype=dtype, keepdims=keepdims)
