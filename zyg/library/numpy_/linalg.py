@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays
-from zyg.frontend.functions import unchecked
+from zyg.frontend.functions import shared, unchecked
 from zyg.frontend.values import Abstract, Known, TupleValue, describe
 from zyg.rules import adjoint, tangent
 
@@ -211,6 +211,7 @@ def _cofactors(a: Any, value: Any) -> Any:
     return singular_cofactors(a)
 
 
+@shared
 def singular_cofactors(a: Any) -> Any:
     u, s, vt = np.linalg.svd(a)
     others = np.empty(len(s), a.dtype)
@@ -254,6 +255,7 @@ def slopes_of_cofactors(a: Any, d: Any) -> Any:
 NEARLY_SINGULAR = 1e10
 
 
+@shared
 @unchecked
 def slopes_of_singular_cofactors(a: Any, d: Any) -> Any:
     u, s, vt = np.linalg.svd(a)
