@@ -354,3 +354,45 @@ def test_reversed_lists_that_change():
     for f in (known_length, growing, shrinking, by_hand):
         assert zyg.jit(f)(0.6) == f(0.6)
         assert zyg.jit(zyg.derivative(f))(0.6) == pytest.approx((f(0.6 + 1e-6) - f(0.6 - 1e-6)) / 2e-6, rel=1e-7)
+
+
+def test_loops_over_lists_that_grow_meanwhile_come_to_an_end():
+    """That such a loop ends is seen by what it does, or another iterator of a length that is known; else it was unrolled for ever."""
+
+    def with_a_range(x):
+        items, total = [x], 0.0
+        for p, k in zip(items, range(5)):
+            items.append(p * x)
+            total += p * (k + 1)
+        return total + sum(items)
+
+    def with_a_long_list(x):
+        items, total = [x] * 60, 0.0
+        for p, k in zip(items, [1.0] * 64):
+            items.append(p * x)
+            total += p * k
+        return total
+
+    def left(x):
+        items = [x]
+        for k, p in enumerate(items):
+            items.append(p * x)
+            if k > 5:
+                break
+        return sum(items)
+
+    for f in (with_a_range, with_a_long_list, left):
+        assert zyg.jit(f)(0.9) == f(0.9)
+        assert zyg.jit(zyg.derivative(f))(0.9) == pytest.approx((f(0.9 + 1e-6) - f(0.9 - 1e-6)) / 2e-6, rel=1e-7)
+
+
+def test_a_loop_over_a_list_that_grows_with_no_end_in_sight_is_refused():
+    def f(x, n):
+        items = [x]
+        for p, _ in zip(items, range(n)):
+            items.append(p * x)
+        return items[-1]
+
+    with pytest.raises(zyg.Unsupported, match="grows meanwhile"):
+        zyg.jit(f)(0.9, 4)
+    assert zyg.gradient(lambda x: f(x, 4), 0.9)[0] == pytest.approx(5 * 0.9**4)

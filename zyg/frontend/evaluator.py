@@ -26,6 +26,8 @@ from .values import READ_ONLY, Abstract, ChoiceValue, Heap, Reference, known, re
 # A loop whose state keeps changing is not getting anywhere (a tuple that grows, for example).
 MAX_ROUNDS = 40
 MAX_NODES = 5000
+# A list that grows with each round of an unrolled loop over it has no end that could be seen.
+MAX_GROWN = 50
 
 
 @record(frozen=True, eq=False)
@@ -495,7 +497,7 @@ class Evaluator:
 
     def _node(self, frame: Frame, block: Block, slots: list[Abstract]) -> Node:
         """The node of a block for these values: where loops over tuples are unrolled, there is one per iteration."""
-        from .iterators import static_position
+        from .iterators import static_position, steps_in_lists
 
         prepared = frame.prepared
         key = []
@@ -508,6 +510,13 @@ class Evaluator:
         if node is None:
             if len(frame.nodes) > MAX_NODES:
                 raise self.refuse("a loop over a tuple that is too long to unroll", hint="use an array")
+            for n, _ in key:
+                for k, (given, length) in enumerate(steps_in_lists(self, slots[n])):
+                    if given > frame.lengths.setdefault((block, n, k), length) + MAX_GROWN:
+                        raise self.refuse(
+                            "a loop over a list that grows meanwhile",
+                            hint="count the rounds with `range`, or go through a copy of the list",
+                        )
             node = Node(block, tuple(key), prepared.order[block], block.name, frame.number)
             frame.nodes[block, tuple(key)] = node
             node.parameters = dict(frame.seeds.get((block, tuple(key)), ()))

@@ -94,6 +94,7 @@ class Frame:
     outer: tuple[Reference, ...] = ()  # the objects that callers may still use
     arguments: tuple[Abstract, ...] = ()
     nodes: dict[tuple[Block, Hashable], Node] = field(default_factory=dict)
+    lengths: dict[Hashable, int] = field(default_factory=dict)  # of lists where an unrolled loop over them began
     queue: list[tuple[int, int, Node]] = field(default_factory=list)
     exit: Node = field(default_factory=lambda: Node(None, None, 1 << 30, "return"))
     resume: Block | None = None  # generators: where to go on

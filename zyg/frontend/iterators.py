@@ -132,6 +132,17 @@ def static_position(e: Evaluator, v: Abstract) -> Hashable | None:
     return inner if any(p is not None for p in inner) else None
 
 
+def steps_in_lists(e: Evaluator, v: Reference) -> list[tuple[int, int]]:
+    """For each list that an iterator of a known position goes through: how many items it has given, and how many there are."""
+    record = e.heap[v.id]
+    if record.kind != "iterator":
+        return []
+    if isinstance(record.meta, tuple) and record.meta[0] == "list":
+        source, index = record.fields
+        return [(index.object, len(e.heap[source.id].fields))] if isinstance(index, Known) else []
+    return [step for f in record.fields if isinstance(f, Reference) for step in steps_in_lists(e, f)]
+
+
 def advance(e: Evaluator, v: Abstract, on_item: OnItem, on_end: OnEnd) -> None:
     from .frames import Stop
 
