@@ -120,7 +120,7 @@ def making(
         f"        return {_listed(given)}",
         "    return call",
     ]
-    return _compiled(lines, generally=_generally, add_default=add_default)
+    return compiled(lines, generally=_generally, add_default=add_default)
 
 
 _FILE = str(Path(__file__).with_name("<adapter>"))
@@ -136,7 +136,7 @@ def constructs(code: CodeType) -> bool:
     return code.co_filename == _FILE and code.co_name == "construct"
 
 
-def _compiled(lines: list[str], **names: Any) -> Any:
+def compiled(lines: list[str], **names: Any) -> Any:
     """What the function `make` is that these lines define."""
     scope: dict[str, Any] = {"__name__": __name__, **names}
     exec(compile("\n".join(lines), _FILE, "exec"), scope)
@@ -160,7 +160,7 @@ def constructing(count: int) -> Callable[..., Forward]:
         "        return made, back",
         "    return construct",
     ]
-    return _compiled(lines)
+    return compiled(lines)
 
 
 def _listed(items: list[str]) -> str:
@@ -266,7 +266,7 @@ def making_spread(
         f"        return {_listed([*given[:first], *[cotangents[k] for k in as_given]])}",
         "    return call",
     ]
-    return _compiled(lines)
+    return compiled(lines)
 
 
 def _none_but(named: list[str], first: int, cotangents: list[str]) -> list[str]:
@@ -293,4 +293,4 @@ def _generally(f: FunctionType, args: tuple[Any, ...], names: tuple[str, ...], b
     return y, (run_shifted, back) if bound and back is not None else back
 
 
-__all__ = ["adapter", "constructing"]
+__all__ = ["adapter", "compiled", "constructing"]

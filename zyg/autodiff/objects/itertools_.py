@@ -236,7 +236,8 @@ def _give_spread_in_turn(drain: tuple[Any, ...], ds: list[Any] | None, shadows: 
     _, backs, count, inner = drain
     parts: list[Any] = [None] * len(backs)
     for k in range(len(backs) - 1, -1, -1):
-        given = calls.run(backs[k], None if ds is None else ds[k], shadows)
+        back, d = backs[k], None if ds is None else ds[k]
+        given = back[0](back, d, shadows) if type(back) is tuple else calls.run(back, d, shadows)
         if given is not None:
             parts[k] = tuple(given[1 : 1 + count])
     draining.give(inner, parts, shadows)

@@ -137,18 +137,28 @@ _OUTER = _product_case(_of_outer, y=(0, 1), a=(0, -1), b=(-1, 0))
 
 def reduction(function: Any, is_mean: bool) -> Short:
     """Of sums and means, of all elements or along axes."""
+    add = np.add.reduce
 
     def short(x: Any, axis: Any = None, *others: Any, keepdims: Any = False, **options: Any) -> Made:
         if type(x) is not ndarray or not (x.dtype is F64 or x.dtype is F32) or others or options or x.size == 0:
             return None
         if axis is None and not keepdims:
-            if x.dtype is F64:
-                return function(x), (numpy_native.run, None, x, None, None, x.size if is_mean else 1, _EVENLY)
+            if x.dtype is F64:  # (what NumPy does)
+                y = add(x, axis=None)
+                return y / x.size if is_mean else y, (
+                    numpy_native.run,
+                    None,
+                    x,
+                    None,
+                    None,
+                    x.size if is_mean else 1,
+                    _EVENLY,
+                )
             return function(x), (run_number_of_one, x, _evenly, x.size if is_mean else 1)
         if type(keepdims) is not bool or not (axis is None or is_size(axis)):
             return None
         if x.dtype is F64:  # (what NumPy does)
-            y = np.add.reduce(x, axis=axis, keepdims=keepdims)
+            y = add(x, axis=axis, keepdims=keepdims)
             count = x.size // y.size
             if is_mean:
                 y /= count

@@ -420,7 +420,11 @@ class Shadows:
         """The shadow of an array: an array of its shape, which shares memory with the shadows of its views."""
         view = self.views.get(id(array))
         if view is None:
-            view = self.views[id(array)] = self._view(array)
+            if array.base is None and array.dtype is F64 and id(array) not in self.arrays and array.flags.c_contiguous:
+                view = np.zeros(array.shape)  # (as below, of most arrays)
+            else:
+                view = self._view(array)
+            self.views[id(array)] = view
             self.kept.append(array)
         return view
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from functools import partial
+from functools import cache, partial
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -28,7 +28,7 @@ from zyg.rules import has_ruled_instances
 from .. import objects
 from ..identity import lasts, note
 from ..objects import attributes, calls, classes, generators, numpy_shortcuts, spreading
-from ..objects.adapters import adapter, constructing
+from ..objects.adapters import adapter, compiled, constructing
 from ..objects.arithmetic import find
 from ..trying import bodies
 from .knowledge import HEAP_TYPE, is_of_python, is_permanent, is_plain, lets_go, note_class, note_code
@@ -353,7 +353,7 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
     elif t is BuiltinFunctionType and type(f.__self__) is np.ndarray:
         made = site[_MANY_AT].get(f.__name__)
         if made is None and _shortcut(f) is not None:
-            made = site[_MANY_AT][f.__name__] = partial(call_with_names, _shortcut(f), names)
+            made = site[_MANY_AT][f.__name__] = passing_names(1 + len(args), names)(_shortcut(f))
         if made is not None:
             return made(f.__self__, *args)
     else:
@@ -369,7 +369,7 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
             forward = objects.forward_of(f)
             if not calls.takes(forward, len(args) - len(names), names):
                 forward = partial(calls.call_wrongly, f)
-            made = partial(call_with_names, forward, names)
+            made = passing_names(len(args), names)(forward)
         elif isinstance(f, type):
             forward = objects.forward_of(f)
             if type(forward) is partial and forward.func is classes.construct:
@@ -392,9 +392,21 @@ _OF_NUMPY = frozenset({np.ufunc, type(np.sum)}) - {FunctionType}
 _BY_IDENTITY = _KEPT | _OF_NUMPY | {partial}  # what is compared by what it is
 
 
-def call_with_names(forward: Any, names: tuple[str, ...], *args: Any) -> tuple[Any, Any]:
-    split = len(args) - len(names)
-    return forward(*args[:split], **dict(zip(names, args[split:])))
+@cache
+def passing_names(count: int, names: tuple[str, ...]) -> Any:
+    """What makes functions of `count` arguments by position, that pass the last ones by these names: written out, since they run at
+    each call."""
+    arguments = [f"a{k}" for k in range(count)]
+    split = count - len(names)
+    passed = [*arguments[:split], *[f"{name}={a}" for name, a in zip(names, arguments[split:])]]
+    return compiled(
+        [
+            "def make(forward):",
+            f"    def call({', '.join(arguments)}):",
+            f"        return forward({', '.join(passed)})",
+            "    return call",
+        ]
+    )
 
 
 def new_spread_site() -> Site:

@@ -47,6 +47,8 @@ def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]
 
     def record(a: Any, b: Any) -> tuple[Any, Any]:
         ta, tb = types = type(a), type(b)
+        if ta is ndarray and short is not None:
+            return short(a, b) or general(a, b)
         known = tables[1 if bodies else 0]
         found = known.get(types)
         if found is not None:
@@ -65,7 +67,7 @@ def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]
         elif run_numbers is not None and types in PAIRS:
             y = function(a, b)
             return y, (run_numbers, y, a, b)
-        elif (ta is ndarray or tb is ndarray) and short is not None:
+        elif tb is ndarray and short is not None:
             return short(a, b) or general(a, b)
         elif (ta is complex and tb in NUMBERS or tb is complex and ta in NUMBERS) and complex_back is not None:
             return function(a, b), (complex_back, a, b)
