@@ -154,7 +154,7 @@ def inplace(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
             return None  # asked before the list, as arrays are: the sum becomes an array
         if op == "add":
             bounded = isinstance(a, deque) and a.maxlen is not None  # items fall out at the other end
-            inner = objects.methods_.extend_bounded(a, b) if bounded else construction.record_list_extend(a, b)
+            inner = objects.deque_methods.extend_bounded(a, b) if bounded else construction.record_list_extend(a, b)
             return a, (run_inplace, inner)
         if op == "mul" and isinstance(b, int):
             length = len(a)
