@@ -15,6 +15,7 @@ import contextlib
 import os
 import stat
 import sys
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -83,10 +84,16 @@ def store(name: str, image: bytes) -> None:
 
 
 def _sha256(content: bytes = b"") -> Any:
-    """As in hashlib, by the module behind it, if there is one: to load OpenSSL takes as long as a small compilation."""
+    return _sha256_of_python()(content)
+
+
+@lru_cache(None)
+def _sha256_of_python() -> Any:
+    """As in hashlib, by the module behind it, if there is one: to load OpenSSL takes as long as a small compilation.  (To look for
+    a module that is not there takes a fifth of a millisecond.)"""
     for name in ("_sha2", "_sha256", "hashlib"):
         with contextlib.suppress(ImportError):
-            return import_module(name).sha256(content)
+            return import_module(name).sha256
     raise ImportError("no SHA-256 in this Python")
 
 

@@ -17,7 +17,7 @@ pointer to such three words; in results and in memory it is the words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Iterable, Mapping, Set
 
 from ...ir.analysis import Loops
 from ...ir.core import Function, Instr, Module
@@ -49,19 +49,21 @@ def lower(
     if any("lanes" in module.functions[name].attrs for name in names):
         lowered.module.flags.add(LANES)
     whole = {name for name in names if "elements" in module.functions[name].attrs}
-    instrs = [i for name in names for i in _instrs(module.functions[name])]
+    own = {name: _instrs(module.functions[name]) for name in names}
+    instrs = [i for of in own.values() for i in of]
     if sum("elements" in i.attrs or i.attrs.get("callee") in whole for i in instrs) > MANY_LOOPS:
         lowered.module.flags.add(WHOLE_ARRAYS)
     in_lanes = {name for name in names if _in_lanes(module.functions[name])}
-    recursive = _recursive(module, names)
-    needs_ctx = _closure(module, names, lambda f: f.name in recursive or any(map(uses_context, _instrs(f))))
-    runs_python = _closure(module, names, lambda f: any(lowering(i.op).runs_python for i in _instrs(f)))
+    callees = {n: [i.attrs["callee"] for i in of if i.op == "call"] for n, of in own.items()}
+    recursive = _recursive(module, callees)
+    needs_ctx = _closure(callees, [n for n, of in own.items() if n in recursive or any(map(uses_context, of))])
+    runs_python = _closure(callees, [n for n, of in own.items() if any(lowering(i.op).runs_python for i in of)])
     if WHOLE_ARRAYS in lowered.module.flags and LANES not in lowered.module.flags:
         settled = [n for n in names if n in in_lanes or not _computes(module.functions[n])]
         lowered.settled = {symbol("py." + n) for n in settled}
         callers: dict[str, list[str]] = {}
         for n in names:
-            for callee in _callees(module.functions[n]):
+            for callee in callees[n]:
                 callers.setdefault(callee, []).append(n)
         # Where loops stand in a function of their own, what they do in lanes is in it.
         once = [n for n in settled if n in in_lanes and len(callers[n]) == 1]
@@ -69,9 +71,9 @@ def lower(
         lowered.straight = {
             symbol("py." + n) for n in settled if n not in in_lanes and not module.functions[n].attrs.get("shallow")
         }
-    lowered.shares = sum(has_loops(i) for name in names for i in _instrs(module.functions[name])) > FEW_LOOPS
-    lowered.calls_python = any(i.op == "pycall" for name in names for i in _instrs(module.functions[name]))
-    fails = _closure(module, names, lambda f: f.name in recursive or any(map(may_fail, _instrs(f))))
+    lowered.shares = sum(map(has_loops, instrs)) > FEW_LOOPS
+    lowered.calls_python = any(i.op == "pycall" for i in instrs)
+    fails = _closure(callees, [n for n, of in own.items() if n in recursive or any(map(may_fail, of))])
     needed = needed_components(module, [name for name in names if name != entry])
     for name in names:
         f = module.functions[name]
@@ -157,25 +159,23 @@ def _reachable(module: Module, entry: str, kept: Set[str] = frozenset()) -> list
     return seen
 
 
-def _closure(module: Module, names: list[str], holds: Callable[[Function], bool]) -> set[str]:
-    """The functions for which `holds`, or that call such a function."""
-    result = {n for n in names if holds(module.functions[n])}
-    callees = {n: _callees(module.functions[n]) for n in names}
-    grew = True
+def _closure(callees: Mapping[str, list[str]], first: Iterable[str]) -> set[str]:
+    """These functions, and those that call one of them."""
+    result = set(first)
+    grew = bool(result)
     while grew:
-        more = {n for n in names if n not in result and any(c in result for c in callees[n])}
+        more = {n for n, called in callees.items() if n not in result and not result.isdisjoint(called)}
         result |= more
         grew = bool(more)
     return result
 
 
-def _recursive(module: Module, names: list[str]) -> set[str]:
+def _recursive(module: Module, callees: Mapping[str, list[str]]) -> set[str]:
     """The functions that may call themselves, directly or not, and to any depth."""
-    callees = {n: set(_callees(module.functions[n])) for n in names}
     result = set()
-    for name in names:
+    for name, called in callees.items():
         seen: set[str] = set()
-        work = list(callees[name])
+        work = list(called)
         while work:
             n = work.pop()
             if n not in seen:
