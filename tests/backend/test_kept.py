@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -11,8 +12,8 @@ import pytest
 
 import zyg
 from tests.turns import each_in_turn
-from zyg.backend.llvm import cache
-from zyg.backend.llvm.engine import engine
+from zyg.backend.llvm import cache, matrixmath, runtime, vectormath
+from zyg.backend.llvm.engine import OWN_MATH, _exports, _part_job, engine
 from zyg.inspection import compiled
 
 MATRIX = np.array([[2.0, 0.5, 0.1], [0.5, 1.0, 0.3], [0.1, 0.3, 3.0]])
@@ -113,3 +114,15 @@ def test_a_second_process_loads_what_the_first_one_kept(tmp_path):
     kept, stored, used = counts()
     assert 0 < kept <= stored <= used
     assert counts() == (kept, 0, used)
+
+
+@each_in_turn
+def test_no_symbol_is_in_two_parts_which_are_linked_together():
+    names = [*runtime.PARTS, *OWN_MATH, *vectormath.NAMES, *matrixmath.NAMES]
+    defined = [symbol for name in names for symbol in re.findall(DEFINED, _part_job(name).text, re.MULTILINE)]
+    assert len(defined) > len(names) and len(defined) == len(set(defined))
+    exported = [symbol for name in names for symbol in _exports(name)]
+    assert set(exported) <= set(defined)
+
+
+DEFINED = r"^(?:define (?!internal|private)[^@]*@|@)([\w.]+)(?:\(| = (?!external|internal|private|appending))"

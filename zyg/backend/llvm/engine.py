@@ -188,29 +188,44 @@ class Engine:
             return self.parts[name]
 
     def load(self, names: Iterable[str]) -> None:
-        """Have these parts, and the vector functions that those call; what is not on disk is compiled at once."""
-        called = [wider for n in names if n in vectormath.NAMES and (wider := vectormath.wider(n, _is_wide()))]
-        names = [n for n in dict.fromkeys([*called, *names]) if n not in self.parts]
+        """Have these parts, and those that they call; what is not on disk is compiled at once."""
+        jobs: dict[str, Job] = {}
+        imports: dict[str, None] = {}
+        work = list(dict.fromkeys(names))
+        while work:
+            name = work.pop()
+            if name not in self.parts and name not in jobs:
+                jobs[name] = _part_job(name)
+                called = _declared(jobs[name].text)
+                imports |= dict.fromkeys(called)
+                work += filter(None, map(_home, called))
+                if name in vectormath.NAMES and (wider := vectormath.wider(name, _is_wide())):
+                    work.append(wider)
+        if "zyg_array_handler" in imports:  # it is made by a part, which has to be there, with those that it calls
+            self.array_handler()
+        images: dict[str, bytes] = {}
         for kept in (False, True):
-            own = [name for name in names if kept != (name in runtime.QUICK)]
-            jobs = [_part_job(name) for name in own]
-            for name, job, image in zip(own, jobs, self.objects(jobs, kept) if own else (), strict=True):
-                if name not in self.parts:  # another one that was linked may have brought it
-                    self._link_part(name, job.text, image)
+            own = [name for name in jobs if kept != (name in runtime.QUICK) and name not in self.parts]
+            if own:
+                images |= zip(own, self.objects([jobs[name] for name in own], kept), strict=True)
+        if images:
+            self._link_parts(images, imports)
 
-    def _link_part(self, name: str, text: str, image: bytes) -> None:
-        exports = runtime.PARTS.get(name) or ((f"zyg_{name}",) if name in OWN_MATH else (name,))
-        library = self.link([image], _declared(text), exports, {})
-        if name == "control":
+    def _link_parts(self, parts: dict[str, bytes], imports: Iterable[str]) -> None:
+        """As one library: to link takes half a millisecond, whatever there is of it."""
+        exports = dict.fromkeys(symbol for name in parts for symbol in _exports(name))
+        library = self.link(list(parts.values()), [name for name in imports if name not in exports], exports, {})
+        assert self.parts.keys().isdisjoint(parts), "linked twice: what they call was not found beforehand"
+        if "control" in parts:
             main = ctypes.c_int64.from_address(library["zyg_main_thread"])
             main.value = threading.main_thread().ident or 0
-        elif name == "memory":
+        if "memory" in parts:
             ctypes.c_int64.from_address(library["zyg_pool_limit"]).value = pool_limit()
             call_around_forks(library["zyg_pool_hold"], library["zyg_pool_release"])
-        if name in ("memory", "shelves"):
+        if not {"memory", "shelves"}.isdisjoint(parts):
             # Arrays that are freed at the very end, and forks, call it: the code is never unloaded.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
-        self.parts[name] = library
+        self.parts |= dict.fromkeys(parts, library)
 
     def library(self, texts: dict[str, str]) -> dict[str, Address]:
         """Where functions of the library are, modules of their own (kept.py) by their symbols."""
@@ -379,6 +394,11 @@ def engine() -> Engine:
 def _home(name: str) -> str | None:
     """The part that has a symbol, if one has."""
     return runtime.HOMES.get(name) or _OWN_MATH.get(name) or _OWN_CODE.get(name)
+
+
+def _exports(part: str) -> Sequence[str]:
+    """The symbols that a part has for others."""
+    return runtime.PARTS.get(part) or ((f"zyg_{part}",) if part in OWN_MATH else (part,))
 
 
 def _part_job(name: str) -> Job:
