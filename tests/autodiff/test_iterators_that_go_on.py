@@ -293,6 +293,42 @@ def test_what_follows_an_exception_of_a_function(kind, source, consume):
     agrees(lambda s, x: WITH_FUNCTIONS[kind](Function(s, x), SOURCES[source](s, x)), consume)
 
 
+ENDING: dict[str, Callable[[Any, Any], Any]] = {
+    "map": lambda f, xs: map(f, xs),
+    "map of a tuple": lambda f, xs: map(f, tuple(xs)),
+    "filter": lambda f, xs: filter(f, xs),
+    "takewhile": lambda f, xs: itertools.takewhile(f, xs),
+    "starmap": lambda f, xs: itertools.starmap(f, zip(xs)),
+    "starmap of lists": lambda f, xs: itertools.starmap(f, [[v] for v in xs]),
+    "accumulate": lambda f, xs: itertools.accumulate(xs, lambda a, b: f(b)),
+    "groupby": lambda f, xs: (k for k, _ in itertools.groupby(xs, f)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("take", [list, sum, lambda it: [next(it, 0.0), *it]])
+@pytest.mark.parametrize("kind", ENDING)
+def test_a_function_that_ends_its_iterator(kind, take):
+    def function(x):
+        s = [x]
+
+        def f(v):
+            s[0] *= 1.5 * x
+            if s[0] > 3.0:
+                raise StopIteration
+            return v * s[0]
+
+        found = take(ENDING[kind](f, items(x)))
+        return (sum(map(number, found)) if take is not sum else found) * s[0]
+
+    try:
+        y, back = pullback(function, (1.1,))
+    except zyg.Unsupported as error:
+        assert "StopIteration" in str(error)
+        return
+    assert y == function(1.1)
+    assert back(1.0)[0] == pytest.approx(differences.derivative(function, 1.1), rel=1e-8)
+
+
 class Truth:
     """Is true or not by Python code that changes something."""
 

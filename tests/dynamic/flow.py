@@ -9,6 +9,52 @@ from collections.abc import Callable
 from .features import Writing
 
 TOOLS = {
+    "stumbling": """
+class stumbling:
+    def __init__(self, z, n, at):
+        self.z, self.n, self.at, self.k = z, n, at, 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.k += 1
+        self.z = self.z * 0.75 + 0.1
+        if self.k == self.at:
+            raise ValueError(self.k)
+        if self.k > self.n:
+            raise StopIteration
+        return self.z * self.k
+
+    def __call__(self, *values):
+        return next(self) * sum(values)
+
+    def odd(self, *values):
+        return bool(self.k % 2) if self(*values) > -100.0 else None
+
+    @property
+    def kept(self):
+        if "kept_" not in self.__dict__:
+            self.kept_ = self.z * self.z
+        return self.kept_
+
+
+def asked_again(items, some, n):
+    total = 0.0
+    for i in range(n):
+        try:
+            y = next(items)
+            while isinstance(y, tuple):
+                y = y[0] + y[-1] if i % 2 else y[-1]
+            total = total * 0.5 + y * some.z
+            some.z += y * 0.1
+        except ValueError:
+            total -= some.z
+            some.z *= 1.25
+        except StopIteration:
+            total += 0.1 * some.z
+    return total
+""",
     "kept": """
 class kept:
     def __init__(self, z, *more):
@@ -377,4 +423,47 @@ def targets(w: Writing) -> None:
         w.line(f"{a}.close()")
 
 
-STATEMENTS: tuple[Callable[[Writing], None], ...] = (names, while_gone_through, targets, targets)
+def that_go_on(w: Writing) -> None:
+    """Iterators that raise an exception and are asked again, and leave items aside; keys that keep what they have computed."""
+    v = lambda: w.value(0)
+    a, x = w.new("stumbler"), w.let("x", v())
+    w.line(f"{a} = stumbling({v()}, {w.choose(['3', '5', '9'])}, {w.choose(['1', '2', '4'])})")
+    source = w.choose(
+        [f"[{v()}, {v()}, {v()}, {v()}]", f"({v()}, {v()}, {v()})", f"steps({v()}, 4)", f"stumbling({v()}, 4, 2)"]
+    )
+    if w.choose([True, True, True, False]):
+        some = [
+            f"map({a}, {source})",
+            f"filter({a}.odd, {source})",
+            f"itertools.filterfalse({a}.odd, {source})",
+            f"itertools.takewhile({a}, {source})",
+            f"itertools.dropwhile({a}.odd, {source})",
+            f"itertools.accumulate({source}, {a})",
+            f"itertools.accumulate({a}, initial={v()})",
+            f"itertools.starmap({a}, zip({source}, {source}))",
+            f"zip({source}, {a})",
+            f"zip(map({a}, {source}), {source})",
+            f"enumerate({a})",
+            f"itertools.chain({source}, {a}, {source})",
+            f"itertools.islice(map({a}, {source}), 1, 4, 2)",
+            f"itertools.compress(map({a}, {source}), [1, 0, 1, 1])",
+            f"itertools.zip_longest({source}, {a}, fillvalue={v()})",
+            f"itertools.tee({a})[1]",
+            f"itertools.cycle({a})",
+            f"itertools.pairwise({a})",
+            f"map(lambda group: sum(group[1]), itertools.groupby({source}, {a}.odd))",
+            f"(y * {v()} for y in {a})",
+        ]
+        w.line(f"{x} = {x} + asked_again(iter({w.choose(some)}), {a}, {w.choose(['3', '6', '9'])})")
+    else:
+        w.line(f"some_ = [{a}, stumbling({v()}, 3, 2), stumbling({v()}, 3, 2)]")
+        chosen = [
+            "sorted(some_, key=lambda z: z.kept)",
+            "[max(some_, key=lambda z: z.kept)]",
+            "[z for z in some_ if z.kept > 0.3]",
+        ]
+        w.line(f"{x} = {x} + sum(z.kept for z in {w.choose(chosen)}) + {a}.kept")
+    w.line(f"{x} = {x} * 0.5 + {a}.z")
+
+
+STATEMENTS: tuple[Callable[[Writing], None], ...] = (names, while_gone_through, targets, targets, that_go_on)

@@ -422,11 +422,15 @@ class Mapped(iteration.Begun):
         return self.places
 
     def begun(self) -> Any:
-        forward, lists = calls.forward_by_others(self.function), self.lists
+        f, lists = self.function, self.lists
+        forward = calls.forward_by_others(f)
 
         def step(at_place: tuple[Any, int]) -> tuple[Any, Any]:
             items, at = at_place
-            y, back = forward(*items)
+            try:
+                y, back = forward(*items)
+            except StopIteration as end:
+                raise reentry.stopped(f, end) from None
             return y, (_run_mapped, back, lists, at)
 
         return map(step, self.begin())
@@ -456,7 +460,10 @@ def drain_mapped(mapped: Mapped, types: frozenset[type] | None = None) -> tuple[
         for arguments, at in mapped.begin():
             if not first:
                 first.append(at)
-            y, back = forward(*arguments)
+            try:
+                y, back = forward(*arguments)
+            except StopIteration as end:
+                raise reentry.stopped(None, end) from None
             items.append(y)
             backs.append(back)
             if types is not None and type(y) not in types:
@@ -543,7 +550,10 @@ def _mapped(f: Any, iterators: list[Any]) -> Any:
     forward = calls.forward_by_others(f)
 
     def step(group: tuple[Any, ...]) -> tuple[Any, Any]:
-        y, back = forward(*[item for item, _ in group])
+        try:
+            y, back = forward(*[item for item, _ in group])
+        except StopIteration as end:
+            raise reentry.stopped(f, end) from None
         return y, (iteration.run_call, back, [inner for _, inner in group])
 
     return map(step, zip(*iterators))

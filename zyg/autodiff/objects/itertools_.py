@@ -14,7 +14,7 @@ from .calls import known
 from .cotangents import accumulate
 from .iteration import Iterator
 from .quiet import is_quiet
-from .reentry import by_index, undone
+from .reentry import by_index, stopped, undone
 from .sources import WITHOUT_STEPS, Adapted, Steps, adapted, record_finish, run_down_to, sources_of
 
 
@@ -134,11 +134,17 @@ def _starmapped(f: Any, iterator: Any) -> Any:
     def step(pair: tuple[Any, Any]) -> tuple[Any, Any]:
         item, back = pair
         if type(item) is tuple:
-            y, call_back = forward(*item)
+            try:
+                y, call_back = forward(*item)
+            except StopIteration as end:
+                raise stopped(f, end) from None
             return y, (_run_spread, call_back, len(item), back)
         args, unpacking = calls.KNOWN[tuple](item)
         with undone((_run_starmapped, None, len(args), unpacking, None)):
-            y, call_back = forward(*args)
+            try:
+                y, call_back = forward(*args)
+            except StopIteration as end:
+                raise stopped(f, end) from None
         return y, (_run_starmapped, call_back, len(args), unpacking, back)
 
     return map(step, iterator)
@@ -405,7 +411,10 @@ def _accumulated(iterator: Any, step: Any, func: Any, initial: Any = None, place
         item, back = pair
         if not last:
             return item, (_run_total, _Running(), None, None, back, first)
-        total, made = step(last[0], item) if step is not None else calls.forward_by_others(func)(last[0], item)
+        try:
+            total, made = step(last[0], item) if step is not None else calls.forward_by_others(func)(last[0], item)
+        except StopIteration as end:
+            raise stopped(func, end) from None
         return total, (_run_total, _Running(), last[1][1], made, back, first)
 
     if place is None:

@@ -36,6 +36,8 @@ class Kept(Steps):
         if self.function is not None:
             try:
                 key, asked = calls.call(self.function, (item,))
+            except StopIteration as end:
+                raise reentry.stopped(self.function, end) from None
             except BaseException as error:
                 reentry.leave(error, (_run_left_aside, back))
                 raise

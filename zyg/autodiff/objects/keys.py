@@ -201,6 +201,8 @@ class Keyed(Steps):
                     truth, asked = calls.call(self.function, (item,))
                 if type(truth) not in reach.SIZED:
                     truth, truth_asked = reentry.followed(bool, (truth,))
+            except StopIteration as end:
+                raise reentry.stopped(self.function, end) from None
             except BaseException as error:
                 reentry.leave(error, (run_keyed, back, asked, None))
                 raise

@@ -295,6 +295,18 @@ def leave(error: BaseException, back: Any) -> None:
         later.escaping.attach(error, (_run_left, later.escaping.swallowed(error), back, foreign.caller()))
 
 
+def stopped(f: Any, end: StopIteration) -> BaseException:
+    """What to raise where a function that an iterator calls has raised StopIteration: the iterator is at its end, then, and whoever
+    finds that does not know what the function has done."""
+    if f is next and later.escaping.swallowed(end) is None:
+        return end
+    return Unsupported(
+        f"StopIteration out of `{foreign.name_of(f)}`, which an iterator calls",
+        foreign.position_of(foreign.caller()),
+        hint="write a loop, or a generator that returns",
+    )
+
+
 def _run_left(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, raised, done, place = back
     calls.run(raised, None, shadows)
