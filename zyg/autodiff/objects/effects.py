@@ -95,8 +95,9 @@ _CHANGING = frozenset(
 )
 _MUTATORS = frozenset(
     "add append appendleft clear discard extend extendleft insert pop popitem popleft put remove reverse send setdefault sort "
-    "update write".split()
+    "update write __setattr__ __delattr__ __setitem__ __delitem__".split()
 )
+_CHANGING_BUILTINS = frozenset({"setattr", "delattr", "exec", "eval"})
 _changing = ByIdentity()  # of code objects: what `_what_changes` found
 
 
@@ -122,7 +123,8 @@ def changes(f: FunctionType, cls: type | None = None) -> bool:
             return True
         methods, names = found
         called = [getattr_static(cls, name, None) for name in methods] if cls is not None else []
-        called += [f.__globals__.get(name) for name in names]
+        found = [f.__globals__.get(name) for name in names]
+        called += found + [vars(m).get(name) for m in found if type(m) is ModuleType for name in methods]
         work += [g for h in called for g in functions_in(h)]
     return False
 
@@ -159,7 +161,11 @@ def _changes_by_itself(function: Function) -> bool:
             return True
         if instr.op in ("call_object", "call_spread"):
             callee = makers.get(instr.operands[0])
-            if callee is not None and callee.op == "getattr" and callee.attrs["name"] in _MUTATORS:
+            if callee is None:
+                continue
+            if callee.op == "getattr" and callee.attrs["name"] in _MUTATORS:
+                return True
+            if callee.op == "global" and callee.attrs["name"] in _CHANGING_BUILTINS:
                 return True
     return False
 

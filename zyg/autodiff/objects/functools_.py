@@ -6,7 +6,7 @@ import functools
 from types import BuiltinFunctionType, FunctionType, ModuleType, NoneType
 from typing import Any
 
-from . import builtins_, calls, iteration, listwise, reentry
+from . import builtins_, calls, iteration, listwise, reentry, sources
 from .adapters import adapter
 from .calls import known
 from .cotangents import accumulate, sums
@@ -23,6 +23,7 @@ def _reduce(f: Any, iterable: Any, initial: Any = _MISSING, /) -> tuple[Any, Any
     steps: list[Any] = []
     total = initial
     first_back = None
+    empty = sources.whole(iterator)
     with reentry.undone((_run_steps, steps, rec)):
         for item, back in iterator:
             if total is _MISSING:
@@ -31,7 +32,8 @@ def _reduce(f: Any, iterable: Any, initial: Any = _MISSING, /) -> tuple[Any, Any
             total, step = forward(total, item)
             steps.append((step, back))
     if total is _MISSING:
-        functools.reduce(f, ())  # raises the TypeError
+        with reentry.gathering([back for back in (rec, empty) if back is not None]):
+            functools.reduce(f, ())  # raises the TypeError
     return total, (_run_reduce, steps, rec, first_back, initial is not _MISSING)
 
 

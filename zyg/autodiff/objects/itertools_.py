@@ -504,11 +504,26 @@ def _zip_longest(*iterables: Any, fillvalue: Any = None) -> tuple[Any, Any]:
     sources = iteration.all_with_backs(iterables)
     iterators = [s for s, _ in sources]
     holder = iteration.Holder(1)
-    groups = itertools.zip_longest(*iterators, fillvalue=(fillvalue, (iteration.run_list_item, holder, 0)))
-    made, back = _made(
-        adapted(map(iteration.of_group, groups), *iterators), "zip_longest", *[rec for _, rec in sources]
-    )
+    filled = (fillvalue, (iteration.run_list_item, holder, 0))
+    ended: set[int] = set()
+
+    def of_group(group: tuple[tuple[Any, Any], ...]) -> tuple[Any, Any]:
+        """What an iterator did at its end is undone in its place among those of the group."""
+        item, (run, backs) = iteration.of_group(group)
+        for k, pair in enumerate(group):
+            if pair is filled and k not in ended:
+                ended.add(k)
+                backs[k] = (_run_first_filled, backs[k], record_finish(iterators[k])[1])
+        return item, (run, backs)
+
+    groups = itertools.zip_longest(*iterators, fillvalue=filled)
+    made, back = _made(adapted(map(of_group, groups), *iterators), "zip_longest", *[rec for _, rec in sources])
     return made, (_run_filled, back, holder, len(iterables))
+
+
+def _run_first_filled(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    calls.run(back[2], None, shadows)
+    calls.run(back[1], d, shadows)
 
 
 def _run_filled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -119,7 +119,7 @@ class _Groups(_Going):
     def __init__(self, kept: Kept):
         super().__init__(kept)
         self.at = -1  # the item at hand
-        self.given = True  # whether a group has given it
+        self.given = True  # whether a group has given it, or there is none
         self.group = -1  # the item whose key is that of the group
         self.number = 0  # of the group; the others are at their ends
 
@@ -138,7 +138,7 @@ class _Groups(_Going):
 
     def __next__(self) -> Any:
         self.number += 1
-        while self.at < 0 or (self.group >= 0 and self.in_group(self.group)):
+        while self.given or (self.group >= 0 and self.in_group(self.group)):
             self.step()
         self.group = self.at
         kept = self.kept
@@ -200,10 +200,13 @@ def neighbours(iterable: Any) -> Any:
     """itertools.pairwise, in code that is differentiated: an item stands in two pairs."""
 
     def pairs(iterator: Any) -> Any:
-        for before in iterator:
-            for item in iterator:
-                yield before, item
-                before = item
+        for before in iterator:  # noqa: B007
+            break
+        else:
+            return
+        for item in iterator:
+            yield before, item
+            before = item
 
     return pairs(iter(iterable))
 

@@ -110,6 +110,11 @@ def calculates_with(f: Any, items: list[Any]) -> bool:
     return f is None or reach.PLAIN.issuperset(map(type, items)) or _picks_an_item(f, items)
 
 
+def calculates_alone(f: Any) -> bool:
+    """The same, as far as the items are numbers or text."""
+    return is_harmless(f) and is_quiet(f, ())
+
+
 def _picks_an_item(key: Any, items: list[Any]) -> bool:
     """Whether a key is an `operator.itemgetter` of what runs no code, of plain sequences."""
     if type(key) is not operator.itemgetter or not _SEQUENCES.issuperset(map(type, items)):
@@ -223,7 +228,7 @@ def run_keyed(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 def selected(choose: Any, f: Any, iterable: Any, until: bool = False) -> tuple[Any, Any]:
     """The pairs that a function like `filter` chooses of those of an iterable, by whether `f` is true of the items; what flows to the
     iterable as a whole."""
-    if f is not None and is_harmless(f):
+    if f is not None and calculates_alone(f):
         iterator, rec = iteration.noted_with_backs(iterable)
         return adapted(map(_SECOND, choose(_FIRST, map(_asking(f, until), iterator))), iterator), rec
     iterator, rec = iteration.with_backs(iterable)
@@ -263,4 +268,4 @@ def _refused() -> Unsupported:
     )
 
 
-__all__ = ["Keyed", "added", "chosen", "is_harmless", "keys_of", "selected", "undo"]
+__all__ = ["Keyed", "added", "calculates_alone", "chosen", "is_harmless", "keys_of", "selected", "undo"]

@@ -6,6 +6,8 @@ from __future__ import annotations
 import dis
 from collections import deque
 from collections.abc import Iterable
+from contextlib import suppress
+from inspect import getattr_static
 from types import BuiltinFunctionType, FunctionType, GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
@@ -17,8 +19,8 @@ from zyg.backend.cpython import type_version
 from .effects import changes, functions_in
 from .reach import PLAIN
 
-_reads = ByIdentity()  # of code objects: the attributes that are read; how often code reads or operates
-_DEEP = 3  # further than that nothing is looked at
+_reads = ByIdentity()  # of code objects: the attributes that are read; how often code reads or operates; global names
+_DEEP = 3  # further than that there must be nothing that can run code
 _OPERATING = ("LOAD_ATTR", "BINARY_", "COMPARE_", "CONTAINS_", "UNARY_", "TO_BOOL", "POP_JUMP", "FORMAT", "GET_ITER")
 _CONTAINERS = (list, tuple, set, frozenset, deque)
 _HELD = (
@@ -36,8 +38,15 @@ _OTHERS = frozenset(
     for name in "init new del init_subclass set_name class_getitem enter exit call setattr delattr setitem delitem "
     "iadd isub imul imatmul itruediv ifloordiv imod ipow iand ior ixor ilshift irshift".split()
 )
+# What operators of these names give may be an object of any class; others give a truth value, a number or text, as a rule.
+_GIVING = frozenset(
+    f"__{side}{name}__"
+    for side in ("", "r")
+    for name in "add sub mul matmul truediv floordiv mod pow and or xor lshift rshift divmod getitem getattr getattribute neg pos "
+    "abs invert round iter reversed missing".split()
+)
 _MANY = 2000
-_classes: dict[tuple[type, frozenset[str]], tuple[int, bool]] = {}
+_classes: dict[tuple[type, frozenset[str], bool], tuple[int, bool]] = {}
 
 
 def is_quiet(f: Any, items: Iterable[Any]) -> bool:
@@ -48,66 +57,103 @@ def is_quiet(f: Any, items: Iterable[Any]) -> bool:
     >>> is_quiet(lambda c: c.area, [Circle()]), is_quiet(lambda c: c.radius, [Circle()]), is_quiet(lambda c: c[1], [(Circle(), 1.0)])
     (False, True, True)
     """
-    if PLAIN.issuperset(map(type, items)):
-        return True
-    names, count = _reads_of(f)
-    depth = min(count - 1, _DEEP)
-    return all(_stays(x, names, depth) for x in items)
+    names, count, globally = _reads_of(f)
+    depth = count - 1
+    if not PLAIN.issuperset(map(type, items)) and not all(_stays(x, names, depth) for x in items):
+        return False
+    return type(f) is not FunctionType or all(_stays(x, names, depth) for x in _captured(f, globally))
 
 
-def _reads_of(f: Any) -> tuple[frozenset[str], int]:
+def _reads_of(f: Any) -> tuple[frozenset[str], int, tuple[str, ...]]:
     if type(f) is not FunctionType:  # a builtin function or class: it may ask anything, of the item alone
-        return frozenset(), 1
+        return frozenset(), 1, ()
     found = _reads.of(f.__code__)
     if found is None:
         instructions = list(dis.get_instructions(f.__code__))
         names = frozenset(i.argval for i in instructions if i.opname.startswith("LOAD_ATTR"))
-        found = names, sum(i.opname.startswith(_OPERATING) for i in instructions)
+        globally = tuple({i.argval for i in instructions if i.opname == "LOAD_GLOBAL"})
+        found = names, sum(i.opname.startswith(_OPERATING) for i in instructions), globally
         _reads.note(f.__code__, found)
     return found
 
 
-def _stays(x: Any, names: frozenset[str], depth: int) -> bool:
-    """Whether operators of an object, and reading these attributes, change nothing; and so for what it holds, so far down."""
+def _captured(f: FunctionType, globally: tuple[str, ...]) -> list[Any]:
+    """What a function works with beside its arguments."""
+    found = [f.__globals__[name] for name in globally if name in f.__globals__]
+    if f.__closure__:
+        with suppress(ValueError):  # a variable that is not set: the call will raise
+            found += [cell.cell_contents for cell in f.__closure__]
+    return [*found, *(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
+
+
+def _stays(x: Any, names: frozenset[str], depth: int, level: int = 0) -> bool:
+    """Whether operators of an object, and reading these attributes, change nothing; and so for what it holds, and what they give, so
+    far down."""
     t = type(x)
     if t in PLAIN:
         return True
     if isinstance(x, np.ndarray):
         return x.dtype.kind != "O"
-    if not _is_quiet_class(t, names):
+    if t is type or t is FunctionType or t is BuiltinFunctionType:
+        return True
+    if not _is_quiet_class(t, names, depth > 0):
         return False
     if depth <= 0:
         return True
-    if isinstance(x, (*_CONTAINERS, dict)):
-        parts = list(dict.values(x) if isinstance(x, dict) else x)
-        if not PLAIN.issuperset(map(type, parts)) and not all(_stays(v, names, depth - 1) for v in parts):
-            return False
-    held = getattr(x, "__dict__", {})
-    return all(_stays(held[name], names, depth - 1) for name in names if name in held)
+    parts: list[Any] = []
+    if isinstance(x, dict):
+        parts = [*dict.keys(x), *dict.values(x)]
+    elif isinstance(x, _CONTAINERS):
+        parts = list(x)
+    for name in names:
+        found = _held(x, name)
+        if found is not _NOTHING:
+            parts.append(found)
+    if PLAIN.issuperset(map(type, parts)):
+        return True
+    return level < _DEEP and all(_stays(v, names, depth - 1, level + 1) for v in parts)
 
 
-def _is_quiet_class(cls: type, names: frozenset[str]) -> bool:
+_NOTHING = object()
+
+
+def _held(x: Any, name: str) -> Any:
+    """What an object, or its class, holds under a name; not what code gives for it."""
+    own = getattr(x, "__dict__", {})
+    if name in own:
+        return own[name]
+    found = getattr_static(type(x), name, _NOTHING)
+    if type(found) is MemberDescriptorType:
+        return getattr(x, name, _NOTHING)
+    return _NOTHING if isinstance(found, (*_HELD, property)) else found
+
+
+def _is_quiet_class(cls: type, names: frozenset[str], further: bool) -> bool:
+    """Whether operators and properties of these names change nothing, and give nothing that could, if something is done `further`."""
     if cls.__module__ == "builtins":
         return True
     version = type_version(cls)
-    known = _classes.get((cls, names))
+    known = _classes.get((cls, names, further))
     if known is not None and version and known[0] == version:
         return known[1]
-    quiet = all(_is_quiet_base(base, cls, names) for base in cls.__mro__ if base.__module__ != "builtins")
+    quiet = all(_is_quiet_base(base, cls, names, further) for base in cls.__mro__ if base.__module__ != "builtins")
     if "<locals>" not in cls.__qualname__:
         if len(_classes) > _MANY:
             _classes.clear()
-        _classes[cls, names] = version, quiet
+        _classes[cls, names, further] = version, quiet
     return quiet
 
 
-def _is_quiet_base(base: type, cls: type, names: frozenset[str]) -> bool:
+def _is_quiet_base(base: type, cls: type, names: frozenset[str], further: bool) -> bool:
     for name, held in list(vars(base).items()):
         special = name.startswith("__") and name.endswith("__")
         if not (special or name in names) or name in _OTHERS:
             continue
         if special or type(held) is property:
-            if any(changes(f, cls) for f in functions_in(held)):
+            functions = functions_in(held)
+            if any(changes(f, cls) for f in functions):
+                return False
+            if further and functions and (name in _GIVING or not special):
                 return False
         elif not isinstance(held, _HELD) and hasattr(
             type(held), "__get__"

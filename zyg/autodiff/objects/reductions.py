@@ -170,15 +170,16 @@ def _extreme(function: Any, better: Any) -> Any:
             return args[at], (run_chosen_argument, at, tuple(map(is_number, args)), asked)
         iterable = args[0]
         if type(iterable) is list or (
-            (key is None or objects.keys.is_harmless(key)) and draining.is_standing(iterable)
+            (key is None or objects.keys.calculates_alone(key)) and draining.is_standing(iterable)
         ):
             (items, drain), rest = draining.drained(iterable), None
         else:
-            quiet = reach.PLAIN if objects.keys.is_harmless(key) else frozenset[type]()
+            quiet = reach.PLAIN if objects.keys.calculates_alone(key) else frozenset[type]()
             items, drain, rest = draining.leading(iterable, quiet)
         if not items:
             if default is MISSING:
-                function(())  # raises the ValueError
+                with _unless_left(drain):
+                    function(())  # raises the ValueError
             return default, (run_default, drain)
         if rest is None and key is None and reach.PLAIN.issuperset(map(type, items)):
             y = function(items)

@@ -198,7 +198,7 @@ class Adapted:
         except BaseException as error:
             objects.reentry.leave(error, (run_finished, self.sources, before))
             raise
-        return item, (run_adapted, back, self.sources, before)
+        return item, (run_adapted, back, self.sources, before, counts(self.sources))
 
 
 WITHOUT_STEPS = frozenset({zip, type(iter(range(1))), type(iter([])), type(iter({})), type(iter(()))})
@@ -283,8 +283,9 @@ def run_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 
 def run_adapted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    """(run_adapted, back of the item, sources, how many items they had given before this step)"""
+    """(run_adapted, back of the item, sources, how many items they had given before this step, and after it)"""
     inner = back[1]
+    _down_to(back[2], back[4], shadows)
     if inner is not None:
         inner[0](inner, d, shadows)
     _down_to(back[2], back[3], shadows)
