@@ -119,6 +119,30 @@ def test_what_is_chosen_one_by_one_is_so_by_machines_prepared_for_it():
         assert ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_void_p, ctypes.c_int64)(library["f"])(numbers, 2) == 3.5
 
 
+def test_workers_make_the_same_code_whichever_jobs_prepared_them():
+    text = """define double @f(ptr %p, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [0, %entry], [%j, %loop]
+  %s = phi double [0.0, %entry], [%t, %loop]
+  %a = getelementptr double, ptr %p, i64 %i
+  %v = load double, ptr %a
+  %t = fadd double %s, %v
+  %j = add i64 %i, 1
+  %more = icmp slt i64 %j, %n
+  br i1 %more, label %loop, label %done
+done:
+  ret double %t
+}
+"""
+    quick, straight = Job(text, None, "quick"), Job(text, None, "straight")
+    first, second = machines(2)
+    first.prepare([straight])
+    second.prepare([quick])
+    assert first.do(quick) == second.do(quick)
+
+
 def test_pieces_depend_on_the_code_alone_and_hold_what_is_inlined():
     module = ModuleText()
     for n in range(40):

@@ -74,12 +74,12 @@ class Worker:
         self.builders: dict[tuple[int, bool, bool], tuple[int, Any]] = {}
 
     def prepare(self, jobs: Sequence[Job]) -> None:
-        """Make the machines that some of these jobs want, where nothing else compiles meanwhile.
+        """Make machines ready that are not the careful one, if some of these jobs want one, where nothing else compiles meanwhile.
 
         How instructions are chosen is an option of LLVM's that holds for the process, but is asked when a machine first emits
         something: the machine keeps to it.  (It has to be given for the quick one, too, which would choose them so by itself were
         there no such option.)"""
-        if self.straight is None and any(job.generator == "straight" for job in jobs):
+        if self.straight is None and any(job.generator != "careful" for job in jobs):
             self.straight = self._make_machine(3)
             llvm.set_option("zyg", f"{_ONE_BY_ONE}=true")
             try:
