@@ -366,7 +366,7 @@ def left_by_exceptions(w: Writing) -> None:
                     f"{l}[0], {l}[99] = {v()}, {l}[0]",
                     f"{l}[0] = {l}[99] = {v()}",
                     f"{l}.extend(check(z) for z in [0.5, {v()}, 99.0])" if w.chance(30) else f"{l}.index({v()} + 99.0)",
-                    f"[{l}.__setitem__(0, z) for z in ({v()}, {v()}, 1.0 / ({x} - {x}))]",
+                    f"[{l}.__setitem__(0, z) for z in ({v()}, {v()}, [{x}][9])]",
                     f"{l}[0], ({x}, {l}[1]) = {v()}, {l}[0]",
                     f"{x}, {l}[0] = {v()}, {l}[99]",
                     f"{l}[0] += [{v()}].pop(7)",
