@@ -227,11 +227,10 @@ def test_rules_are_brought_before_they_are_wanted():
     """For functions of modules whose entries have not been imported yet, and for what no module can be told of."""
 
     class Odd:
-        __module__ = 3  # type: ignore[assignment]
-
         def __call__(self, x):
             return x * x
 
+    type.__setattr__(Odd, "__module__", 3)
     registry.bring(Odd())
     registry.bring(math.erf)
     assert zyg.rules.rule_for(Odd()) is None

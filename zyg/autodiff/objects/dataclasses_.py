@@ -93,7 +93,7 @@ def _replace_fields(old: Any, /, **changes: Any) -> tuple[Any, Any]:
 
 
 # What makes a data class, and the same with code of its own: the other one has the rule below.
-_process: Any = dataclasses._process_class  # type: ignore[attr-defined]
+_process: Any = vars(dataclasses)["_process_class"]
 _processed = FunctionType(_process.__code__.replace(), _process.__globals__, _process.__name__, _process.__defaults__)
 
 

@@ -1,10 +1,11 @@
-"""Numbers in order; and doubles filled, added and copied, element by element: of one row, or of rows; `n` rows of `m`, and for each array the bytes from
-one row, and one element, to the next.
+"""Numbers in order; and doubles filled, added and copied, element by element: of one row, or of rows; `n` rows of `m`, and for each
+array the bytes from one row, and one element, to the next.
 
 Eight at a time where elements lie together.  Where an array is added to that begins less than that behind the other one, what has
 just been written is read: one at a time.  That is told by the first rows. Others may be as near only where the rows of the two are not
 equally far apart, and such arrays never overlap here: a copy between ranges that meet goes by way of a temporary array, and what is
-added in place is copied before if it overlaps in another way than element by element (library/numpy_/inplace.py).  For modules with many loops over elements (lowering/whole_arrays.py).
+added in place is copied before if it overlaps in another way than element by element (library/numpy_/inplace.py).  For modules with
+many loops over elements (lowering/whole_arrays.py).
 """
 
 from __future__ import annotations

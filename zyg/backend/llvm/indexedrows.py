@@ -1,7 +1,7 @@
 """Rows of doubles by a list of indices: those of a matrix that are taken, and those that are added to; and one element of each row.
 
-An index of a row may count from the end.  That none is out of range is known before (`check_range` of library/numpy_/gathering.py).  Library code that did this was
-loops with a stack of indices in each program, forwards and backwards, for each use of a list of indices.
+An index of a row may count from the end.  That none is out of range is known before (`check_range` of library/numpy_/gathering.py).
+Library code that did this was loops with a stack of indices in each program, forwards and backwards, for each use of a list of indices.
 """
 
 from __future__ import annotations
