@@ -3,6 +3,7 @@ its class that CPython might answer otherwise."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import zyg
@@ -122,6 +123,49 @@ def test_a_question_that_has_no_one_answer_is_refused(f):
     with pytest.raises(zyg.Unsupported, match=r"on one path and .* on another") as caught:
         zyg.jit(f)(2.5, 0)
     assert "begin with 1.0 instead of 1" in str(caught.value)
+
+
+class Above:
+    def __init__(self, z):
+        self.z = z
+
+    def __bool__(self):
+        return self.z > 0.5
+
+
+def found(a):
+    """0 if there is none, else NumPy's."""
+    return sum(z for z in a if z > 0.0)
+
+
+def asked_for_its_truth(a):
+    return 1.0 if Above(found(a)) else 2.0
+
+
+def added_flags(a):
+    return (found(a) > 1.0) + (found(a) > 0.5)
+
+
+def inverted_flag(a):
+    return ~(found(a) > 1.0)
+
+
+@pytest.mark.parametrize("f", [asked_for_its_truth, added_flags, inverted_flag], ids=lambda f: f.__name__)
+def test_flags_of_numbers_that_may_be_numpys_are_not_said_to_be(f):
+    """The answer of `__bool__` was an error where CPython has none, and sums of flags were wrong."""
+    with pytest.raises(zyg.Unsupported, match=r"bool on one path and numpy\.bool on another") as caught:
+        zyg.jit(f)(np.array([-1.0]))
+    assert "bool(x)" in str(caught.value)
+
+
+def flags_that_mean_the_same(a):
+    flag = found(a) > 0.5
+    return (1.0 if flag else 2.0) + 3.0 * flag + (flag & (found(a) > 0.1)) + (not flag)
+
+
+@pytest.mark.parametrize("a", [(-1.0,), (2.0,)])
+def test_flags_of_numbers_that_may_be_numpys_are_numbers_and_answers(a):
+    assert zyg.jit(flags_that_mean_the_same)(np.array(a)) == flags_that_mean_the_same(np.array(a))
 
 
 def both_allowed(x, n):

@@ -15,14 +15,27 @@ from .dual import Dual, namespace, value_of
 _MATH = {"arctan": "atan", "arcsinh": "asinh", "arctan2": "atan2", "abs": "fabs", "absolute": "fabs"}
 
 
+class _Array(np.ndarray):
+    """What NumPy computes of it that is floats is objects, too: of integers and truth values, for instance."""
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
+        plain = [x.view(np.ndarray) if isinstance(x, _Array) else x for x in inputs]
+        if out is not None:
+            options["out"] = tuple(x.view(np.ndarray) if isinstance(x, _Array) else x for x in out)
+            getattr(ufunc, method)(*plain, **options)
+            return out[0]
+        found = getattr(ufunc, method)(*plain, **options)
+        return objects(found) if isinstance(found, np.ndarray) else found
+
+
 def objects(values: Any) -> np.ndarray:
     """An array of floats and duals as one of objects; what holds neither stays."""
     found = values if isinstance(values, np.ndarray) else np.array(values)
     if found.dtype.kind not in "fO":
-        return found
+        return found.view(_Array)
     out = np.empty(found.shape, dtype=object)
     out[...] = found
-    return out
+    return out.view(_Array)
 
 
 def _elementwise(function: Callable[..., Any]) -> Callable[..., Any]:

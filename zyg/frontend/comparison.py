@@ -9,6 +9,7 @@ import numpy as np
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL
 
+from . import meeting
 from .classes import find_in_class, operator_method
 from .kinds import is_dict, is_list, known_items
 from .later import arrays, complexes, dicts, lists, numpy_numbers
@@ -16,7 +17,7 @@ from .merging import conflict, settled
 from .opaque import natural, refuse_opaque
 from .python_numbers import PYTHON, SYMBOLS, python_compare
 from .scalars import all_of, any_of, boolean, negate, scalar_value
-from .type_names import class_of, operand_name, python_type_name
+from .type_names import certain, class_of, operand_name, python_type_name
 from .values import (
     LISTED,
     Abstract,
@@ -57,10 +58,12 @@ def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
         if isinstance(a, Known) and isinstance(b, Known):
             return Known(PYTHON[name](a.object, b.object))
         if isinstance(a, Number) and a.numpy or isinstance(b, Number) and b.numpy:
-            return numpy_numbers.numpy_compare(e, name, a, b)
+            result = numpy_numbers.numpy_compare(e, name, a, b)
+            return meeting.of_operator(name, result, a, b) if meeting.is_mixed(a) or meeting.is_mixed(b) else result
         return Number(python_compare(e, name, a, b))
     if (isinstance(a, ComplexValue) or isinstance(b, ComplexValue)) and is_numeric(a) and is_numeric(b):
-        return complexes.comparison(e, name, a, b)
+        result = complexes.comparison(e, name, a, b)
+        return meeting.of_operator(name, result, a, b) if meeting.is_mixed(a) or meeting.is_mixed(b) else result
     for v in (a, b):
         if isinstance(v, ConflictValue):
             raise conflict(e, v)
@@ -383,6 +386,7 @@ def _answered(e: Evaluator, answer: Abstract) -> Value:
     """What a `__bool__` gave, which has to be a bool of Python."""
     message = "__bool__ should return bool, returned {}"
     answer = settled(e, answer, message.format("NoneType"))
+    answer = certain(e, answer, "the answer of __bool__", lambda cls: cls is bool)
     if not isinstance(answer, ChoiceValue) and class_of(e, answer) is not bool:
         e.type_error(message.format(python_type_name(e, answer)))
     return truth(e, answer)

@@ -112,6 +112,7 @@ def _fits(value: Any, scalar: Scalar) -> bool:
 
 
 _BITS = ("and", "or", "xor")
+_ORDER = ("lt", "le", "eq", "ne", "gt", "ge")
 
 
 def is_mixed(v: Abstract) -> bool:
@@ -136,7 +137,9 @@ def of_operator(name: str, result: Abstract, *operands: Abstract) -> Abstract:
 def _classes(name: str, own: type, last: Abstract, operands: tuple[type, ...]) -> set[type]:
     """Those of the result of an operator on numbers of these classes; `own` is what it is in machine code."""
     if any(issubclass(c, np.generic) for c in operands):
-        return {own}
+        return {np.bool_} if name in _ORDER else {own}
+    if name in _ORDER:
+        return {bool}
     if complex in operands:
         return {float if name == "abs" else complex}
     if float in operands or name == "truediv":

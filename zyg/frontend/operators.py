@@ -11,6 +11,8 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from zyg.ir.core import Const
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8
 
@@ -22,7 +24,7 @@ from .merging import settled
 from .opaque import natural
 from .python_numbers import COMPARISONS, PYTHON, SYMBOLS, python_arithmetic, python_unary
 from .scalars import negate
-from .type_names import class_of, operand_name, python_type_name
+from .type_names import certain, class_of, operand_name, python_type_name
 from .values import (
     ARRAYS,
     NUMBER_CLASSES,
@@ -72,12 +74,23 @@ def binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     if isinstance(a, Known) and isinstance(b, Known) and _foldable(a) and _foldable(b):
         return fold(e, PYTHON[name], a.object, b.object)
     if is_number(a) and is_number(b):
+        mixed = meeting.is_mixed(a) or meeting.is_mixed(b)
+        if mixed and name not in ("truediv", "and", "or", "xor"):
+            _refuse_perhaps_bools(e, SYMBOLS[name], a, b)
         if isinstance(a, Number) and a.numpy or isinstance(b, Number) and b.numpy:
             result = numpy_numbers.numpy_arithmetic(e, name, a, b)
         else:
             result = python_arithmetic(e, name, a, b)
-        return meeting.of_operator(name, result, a, b) if meeting.is_mixed(a) or meeting.is_mixed(b) else result
+        return meeting.of_operator(name, result, a, b) if mixed else result
     return _other_binary(e, name, a, b)
+
+
+def _refuse_perhaps_bools(e: Evaluator, symbol: str, *operands: Abstract) -> None:
+    """True + True is 2 with Python's bools and True with NumPy's: which of them numbers that met are has to be known."""
+    classes = [meeting.classes_of(v) for v in operands]
+    if all(cs & {bool, np.bool_} for cs in classes) and any(np.bool_ in cs for cs in classes):
+        for v in operands:
+            certain(e, v, symbol)
 
 
 def _foldable(v: Known) -> bool:
@@ -94,8 +107,6 @@ def fold(e: Evaluator, function: Callable[..., Any], *args: Any) -> Abstract:
         result = function(*args)
     except (ArithmeticError, ValueError, TypeError) as error:
         if isinstance(error, ZeroDivisionError) and e.options.error_model == "numpy" and type(args[0]) is not str:
-            import numpy as np
-
             with np.errstate(all="ignore"):
                 return known(float(function(*map(np.float64, args))))
         e.throw(type(error).__name__, str(error))
@@ -180,6 +191,8 @@ def unary(e: Evaluator, name: str, v: Abstract) -> Abstract:
             return Known(~int(v.object))
         return fold(e, PYTHON[name], v.object)
     if isinstance(v, Number):
+        if meeting.is_mixed(v):
+            _refuse_perhaps_bools(e, symbol, v)
         result = numpy_numbers.numpy_unary(e, name, v) if v.numpy else python_unary(e, name, v)
         return meeting.of_operator(name, result, v) if meeting.is_mixed(v) else result
     if isinstance(v, ComplexValue):
