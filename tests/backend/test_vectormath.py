@@ -122,6 +122,20 @@ def test_accuracy(symbol, wide):
     np.testing.assert_array_equal(np.signbit(found)[numbers], np.signbit(expected)[numbers])
 
 
+@precise
+@pytest.mark.skipif(not WIDE, reason="this machine has no AVX-512")
+def test_what_is_exact():
+    """exp(0), powers of one, and of small integers, to the last bit, as the tables are not exact."""
+    small = np.array([0.0, -0.0, 5e-324, 1e-300, -1e-300, 1e-17, -1e-17, 0.0])
+    np.testing.assert_array_equal(over_arrays("zyg_v8_exp", True)(small), 1.0)
+    pow = over_arrays("zyg_v8_pow", True)
+    y = np.random.default_rng(3).normal(size=800) * 10.0 ** np.arange(-4, 4).repeat(100)
+    np.testing.assert_array_equal(pow(np.ones(800), y), 1.0)
+    n, k = np.repeat(np.arange(1.0, 101.0), 8), np.tile(np.arange(8.0), 100)
+    np.testing.assert_array_equal(pow(n, k), n**k)
+    np.testing.assert_array_equal(pow(n * n, np.full(800, 0.5)), n)
+
+
 def test_compiled_code_calls_them():
     """Lanes, what is left over, and the derivative agree with NumPy."""
 

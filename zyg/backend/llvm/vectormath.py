@@ -40,7 +40,7 @@ TWO_BITS = 0x4000000000000000
 SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 EXPONENT_BITS = 0xFFF0000000000000 - (1 << 64)
 ZEROS, INFINITIES = 2 | 4, 8 | 16  # bits of AVX-512's classes of numbers
-LARGEST = 1.7976931348623157e308
+LARGE = 1e308  # a power that large, and 1.44 times it, is a number
 LARGEST_OF_EXP = 709.782712893384  # beyond, exp is infinite
 BELOW_EXP = 746.0  # exp of less than its negative is 0
 SMALLEST_NORMAL = 2.2250738585072014e-308
@@ -50,18 +50,17 @@ EXP = (
     0.0013888888888883744, 0.00019841269874840768, 2.4801587325562125e-05, 2.7557255374658744e-06,
     2.755727362486648e-07, 2.510522763655176e-08, 2.0914694560351592e-09,
 )  # fmt: skip
-# The same for abs(r) <= log(2) / 16, and 2**(k / 8), rounded, with what was left.
+# The same from -log(2) / 16 - THETA to log(2) / 16 - THETA.
 EXP_OF_AN_EIGHTH = (
-    0.5000000000000051, 0.16666666666666724, 0.0416666666173296, 0.008333333327851467, 0.0013889588505409305,
-    0.00019842047189636849,
+    0.500000000000029, 0.166666666666491, 0.04166666657085151, 0.008333333635967404, 0.0013889778193415573,
+    0.00019829643248281474,
 )  # fmt: skip
+# 2**(k / 8) exp(THETA), which are doubles to a thirtieth of their last place (Gal, "Computing elementary functions: a new approach for
+# achieving high accuracy and good performance", 1986), so that nothing need be added for what was left of them.
+THETA = 817297749144 / 2.0**50
 EIGHTHS = (
-    1.0, 1.0905077326652577, 1.189207115002721, 1.2968395546510096, 1.4142135623730951, 1.5422108254079407,
-    1.681792830507429, 1.8340080864093424,
-)  # fmt: skip
-EIGHTHS_LO = (
-    0.0, -3.046782079812471e-17, 3.982015231465646e-17, 2.5382502794888315e-17, -9.667293313452913e-17,
-    7.949834809697621e-17, 8.199010020581497e-17, 3.283107224245627e-17,
+    1.0007261697569447, 1.0912996264004335, 1.1900706812443795, 1.297781280315207, 1.4152405214919515,
+    1.5433307322681848, 1.68301409759839, 1.835339887615685,
 )  # fmt: skip
 # log(c) for c = 1, 1 + 1/16, ..., negative, rounded to 42 places, so that what k log 2 adds is exact, and what was left.
 SIXTEENTHS = (
@@ -75,23 +74,10 @@ SIXTEENTHS_LO = (
     8.33959316905439e-14, -9.840465278232627e-14, -7.135550660118121e-14, -2.3119493838005378e-14,
     -2.1107989157842298e-14, -7.620483823189371e-14, 6.628791790390747e-14,
 )  # fmt: skip
-# (log(1 + r) - r) / r**2 and (log(1 + r) - r + r**2 / 2) / r**3 for abs(r) <= 1/32 + 2**-16.
+# (log(1 + r) - r) / r**2 from -1/32 - 2**-16 to 0.0324, and (log(1 + r) - r + r**2 / 2) / r**3 for abs(r) <= 1/32 + 2**-16.
 LOG_NEAR_1 = (
-    -0.4999999999999993, 0.3333333333333327, -0.25000000002338885, 0.2000000000212631, -0.1666665470490484,
-    0.14285703411139944, -0.1251957224759996, 0.11128904370263305,
-)  # fmt: skip
-# For 1 + t, t from 0 to 1: about 1 / (1 + k / 15.5), and -log of each, which are doubles to a hundredth of their last place
-# (Gal, "Computing elementary functions: a new approach for achieving high accuracy and good performance", 1986).
-FIFTEENTHS = 15.49  # so that 1 is nearest to the fifteenth
-RECIPROCALS = (
-    1.0, 0.9393939393939406, 0.8857142857147294, 0.8378378378382809, 0.794871794872238, 0.7560975609760535,
-    0.7209302325581427, 0.6888888888893329, 0.6595744680851082, 0.6326530612244919, 0.6078431372549034,
-    0.5849056603778008, 0.5636363636363658, 0.5438596491228093, 0.5254237288135626, 0.508196721311919,
-)  # fmt: skip
-LOGS_OF_RECIPROCALS = (
-    0.0, 0.06252035698133275, 0.12136085700376646, 0.17693070815854936, 0.22957444164394267, 0.27958486221857465,
-    0.3272129112084118, 0.37267528528452903, 0.41616039722490955, 0.457833093625477, 0.49783842823917723,
-    0.5363047090662194, 0.5733459807473208, 0.6090640633493998, 0.643550239420567, 0.6768866596872922,
+    -0.4999999999999959, 0.33333333333333287, -0.25000000005248413, 0.20000000001637744, -0.16666648463747533,
+    0.1428570500399581, -0.1252337830261073, 0.11127689789276708,
 )  # fmt: skip
 LOG_NEAR_1_BEYOND = (
     0.3333333333333333, -0.2499999999999973, 0.1999999999999975, -0.16666666670321975, 0.14285714289088483,
@@ -105,10 +91,41 @@ LOG = (
 )  # fmt: skip
 
 
-# Powers of 2 as above, 2**60 times as large, from whose bits the eighths are taken that are added to the exponent with n.
-RAISED = 2.0**60
-RAISED_EIGHTHS = tuple(_number(_bits(x * RAISED) - (k << 49)) for k, x in enumerate(EIGHTHS))
-LOWERED_RECIPROCALS = tuple(c / RAISED for c in RECIPROCALS)
+# For log(1 + exp(-abs(x))): the exponential is computed PLACES * 2**56 times as large, as a normal number, and its multiple k of 2**56,
+# from 0 to 15, names c of about PLACES / (PLACES + k), and 1 for 0.  By Gal again, PLACES 2**(k / 16), c - 1 and -log(c) are doubles to
+# an eighth of their last place, and so is 1 / PLACES.
+PLACE = 2.0**56
+POWERS = (
+    15.485359090947288, 16.170954510150263, 16.886903831776262, 17.634550937896986, 18.415299209326584,
+    19.230614159856035, 20.082026187115044, 20.971133445225004, 21.899604844635157, 22.869183184772872,
+    23.881688425388177, 24.9390211027331, 26.04316589698819, 27.196195357632487, 28.40027379374975,
+    29.65766133657321,
+)  # fmt: skip
+# From their bits the sixteenths are taken that are added to the exponent with n.
+RAISED_POWERS = tuple(_number(_bits(x * PLACE) - (k << 48)) for k, x in enumerate(POWERS))
+# (exp(r) - 1 - r) / r**2 for abs(r) <= log(2) / 32.
+EXP_OF_A_SIXTEENTH = (
+    0.5000000000000006, 0.16666666664417887, 0.04166666665965425, 0.008333471922786856, 0.0013889128958894975,
+)  # fmt: skip
+# c / PLACES, c - 1, and -log(c).
+RECIPROCALS = (
+    0.06457712695759171, 0.060659885813456556, 0.05719070410661321, 0.054096866381931764, 0.05132058358189173,
+    0.04881535136239833, 0.046543322625068335, 0.0444733837055168, 0.04257971939768025, 0.04084073235768616,
+    0.03923821504909985, 0.037756709212246976, 0.03638300643994063, 0.03510575379563434, 0.033915137224823505,
+    0.032810510335562544,
+)  # fmt: skip
+LOWERED_RECIPROCALS = tuple(c / PLACE for c in RECIPROCALS)
+RECIPROCALS_LESS_1 = (
+    0.0, -0.06065988576276611, -0.11438141024498069, -0.16229059838079224, -0.20528233447743274,
+    -0.2440767550024989, -0.27925993586500547, -0.3113136833305884, -0.34063775513514755, -0.3675665939039595,
+    -0.392382149876877, -0.4153237997558781, -0.4365960804692717, -0.4563747963162165, -0.47481192145485457,
+    -0.4919174654965766,
+)  # fmt: skip
+LOGS_OF_RECIPROCALS = (
+    0.0, 0.06257765637037332, 0.12146890666640014, 0.17708401475152408, 0.22976836511159765, 0.2798154357379813,
+    0.3274767280113068, 0.3729693849758765, 0.4164822067856012, 0.4581803507281855, 0.49820913060922406,
+    0.5366970888462903, 0.5737584666405137, 0.609495233387406, 0.6439988356969812, 0.6771113751054663,
+)  # fmt: skip
 
 
 class Vector:
@@ -311,17 +328,18 @@ def exp(w: Writer, x: Vector) -> Vector:
     return _scaled_by_halves(rest + 1.0, shifted)
 
 
-def _exp(w: Writer, x: Vector, small: Vector | None) -> Vector:
-    """exp(x + small), by AVX-512."""
+def _exp(w: Writer, x: Vector, small: Vector | None = None, about: Vector | None = None) -> Vector:
+    """exp(x + small), by AVX-512; `about` is ROUND / 8 + n, for those who have n before they have `small`."""
     # n in eighths: 2**n is an entry of the table times a power of 2, of which the processor takes the floor.
-    shifted = w.fma(x if small is None else x + small, LOG2_E, ROUND / 8)
+    shifted = about or w.fma(x, LOG2_E, ROUND / 8)
     n = shifted - ROUND / 8
-    r = w.fma(n, -LN2_LO, w.fma(n, -LN2_HI, x))
+    r = w.fma(n, -LN2_HI, x) - THETA
+    r = w.fma(n, -LN2_LO, r) if small is None else r + w.fma(n, -LN2_LO, small)
     # Where x is beyond what has a result, infinite or a nan, n alone makes it 0, inf or a nan.
-    r = w.within(r if small is None else r + small, 1.0)
+    r = w.within(r, 1.0)
     rest = w.fma(r * r, w.polynomial(r, EXP_OF_AN_EIGHTH), r)
-    entry, left = (w.looked_up(table, shifted.bits()) for table in (EIGHTHS, EIGHTHS_LO))
-    return _scaled(w, w.fma(entry, rest, left) + entry, n)
+    entry = w.looked_up(EIGHTHS, shifted.bits())
+    return _scaled(w, w.fma(entry, rest, entry), n)
 
 
 def expm1(w: Writer, x: Vector) -> Vector:
@@ -386,14 +404,18 @@ class _Taken:
     def logarithm(self, w: Writer, r: Vector) -> Vector:
         return self.hi + (r + w.fma(r * r, w.polynomial(r, LOG_NEAR_1), self.lo))
 
-    def in_two(self, w: Writer) -> tuple[Vector, Vector]:
-        """The logarithm as the sum of two, the second of which is a thousandth of the first at most; to 2**-63."""
+    def in_two(self, w: Writer) -> tuple[Vector, Vector, Vector]:
+        """The logarithm as the sum of two, the second of which is a thousandth of the first at most, to 2**-63; and, earlier, about
+        what it is, to a millionth."""
         r = self.r
         half = -(r * 0.5)
         s = w.fma(half, r, r)  # r - r**2 / 2
         first = self.hi + s
         left = (self.lo + w.fma(half, r, r - s)) + (s - (first - self.hi))
-        return first, w.fma(r * r * r, w.polynomial(r, LOG_NEAR_1_BEYOND), left)
+        cube = r * r * r
+        third, fourth, *_ = LOG_NEAR_1_BEYOND
+        about = w.fma(cube, w.fma(fourth, r, third), first)
+        return first, w.fma(cube, w.polynomial(r, LOG_NEAR_1_BEYOND), left), about
 
 
 def log(w: Writer, x: Vector) -> Vector:
@@ -425,15 +447,16 @@ def log1p_of_exp(w: Writer, x: Vector) -> Vector:
     """log(1 + exp(x)) by AVX-512: infinite where exp(x) is, as the two functions are one after the other."""
     # log(1 + exp(x)) = x + log(1 + exp(-x)). Of a nan it is what the sum at the end says.
     low = w.processor("mask.range", x, BELOW_EXP, more=("i32 14", *w.unmasked(), "i32 4"))
-    shifted = w.fma(low, LOG2_E, ROUND / 8)
-    n = shifted - ROUND / 8
+    shifted = w.fma(low, LOG2_E, ROUND / 16)
+    n = shifted - ROUND / 16
     r = w.fma(n, -LN2_LO, w.fma(n, -LN2_HI, low))
-    rest = w.fma(r * r, w.polynomial(r, EXP_OF_AN_EIGHTH), r)
-    power = w.looked_up(RAISED_EIGHTHS, shifted.bits()).bits().op("add", shifted.bits().op("shl", 49)).number()
-    t = w.fma(power, rest, power)  # 2**60 times as large, so that it is a normal number
-    at = w.fma(t, FIFTEENTHS / RAISED, ROUND).bits()
-    c = w.looked_up(LOWERED_RECIPROCALS, at)
-    r = w.fma(c, t, w.fma(c, RAISED, -1.0))  # c (1 + t) - 1, rounded once
+    rest = w.fma(r * r, w.polynomial(r, EXP_OF_A_SIXTEENTH), r)
+    power = w.looked_up(RAISED_POWERS, shifted.bits()).bits().op("add", shifted.bits().op("shl", 48)).number()
+    t = w.fma(power, rest, power)
+    at = (t + ROUND * PLACE).bits()
+    r = w.fma(
+        w.looked_up(LOWERED_RECIPROCALS, at), t, w.looked_up(RECIPROCALS_LESS_1, at)
+    )  # c (1 + t) - 1, rounded once
     # What need not wait for the end; it is exact where x is negative.
     above = w.processor("max", 0.0, x, more=("i32 4",)) + w.looked_up(LOGS_OF_RECIPROCALS, at)  # a nan if x is one
     above = w.select(x.above(LARGEST_OF_EXP), math.inf, above)
@@ -445,15 +468,14 @@ def pow(w: Writer, x: Vector, y: Vector) -> Vector:
     integral = w.compare("oeq", w.rounded(y), y)
     half = y * 0.5
     odd = w.both(integral, w.compare("one", w.rounded(half), half))
-    y_finite = w.select(y.below(-LARGEST), -LARGEST, w.select(y.above(LARGEST), LARGEST, y))  # 1**inf is 1
+    y_finite = w.select(y.below(-LARGE), -LARGE, w.select(y.above(LARGE), LARGE, y))  # 1**inf is 1
     size = w.abs(x)
     taken = _Taken(w, w.select(integral, size, x))  # a negative number to a power that is none is a nan
-    hi, lo = taken.in_two(w)
-    hi = w.select(w.of_class(x, ZEROS | INFINITIES), taken.exponent, hi)
+    hi, lo, about = taken.in_two(w)
+    about = w.select(w.of_class(x, ZEROS | INFINITIES), taken.exponent, about)  # of -inf, too
     product = y_finite * hi
-    # Infinite or a nan only where the product alone says what the result is.
-    small = w.within(w.fma(y_finite, lo, w.fma(y_finite, hi, -product)), 1.0)
-    result = _exp(w, product, small)
+    small = w.fma(y_finite, lo, w.fma(y_finite, hi, -product))
+    result = _exp(w, product, small, w.fma(about, y_finite * LOG2_E, ROUND / 8))
     result = w.select(odd, w.copysign(result, x), result)
     one = w.either(w.compare("oeq", y, 0.0), w.both(w.compare("uno", y, y), x.equals(1.0)))
     return w.select(one, 1.0, result)
