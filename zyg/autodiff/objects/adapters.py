@@ -4,14 +4,14 @@ goes is found out once."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
 from zyg.autodiff.identity import lasts, note
 
-from . import calls, functions
+from . import calls, functions, passing
 from .backs import run_shifted
 from .cotangents import is_number
 
@@ -126,14 +126,15 @@ def making(
 _FILE = str(Path(__file__).with_name("<adapter>"))
 
 
-def passes_arguments(code: CodeType) -> bool:
-    """Whether code is that of a function of `making`, which has the one that brings the cotangents back as `run`."""
-    return code.co_filename == _FILE and "run" in code.co_freevars and "more" not in code.co_varnames
+def around_of(code: CodeType) -> passing.Around | None:
+    """What a function that was written out puts around pullbacks: `run`, if it has one."""
+    return _around if code.co_filename == _FILE else None
 
 
-def constructs(code: CodeType) -> bool:
-    """Whether code is that of a function of `constructing`, which gives the pullback of `__init__` as it is."""
-    return code.co_filename == _FILE and code.co_name == "construct"
+def _around(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    if "run" not in variables:
+        return []
+    return [(variables["run"], variables["more"])] if "more" in variables else [(variables["run"],)]
 
 
 def compiled(lines: list[str], **names: Any) -> Any:

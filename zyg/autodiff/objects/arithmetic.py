@@ -20,6 +20,7 @@ from zyg.autodiff import objects
 
 from . import foreign
 from .cotangents import SCALARS, accumulate, is_number, real_like
+from .passing import passes
 
 COMPLEX = (complex, np.complexfloating)
 Rule = Callable[..., tuple[Any, ...]]
@@ -267,6 +268,7 @@ def _is_array(cls: type) -> bool:
     return any(hasattr(cls, n) for n in _OF_ARRAYS) or (hasattr(cls, "__len__") and hasattr(cls, "__getitem__"))
 
 
+@passes(lambda variables: [(run_method, variables["swapped"])])
 def by_methods(op: str, a: Any, b: Any) -> Any:
     """(value, back) of a binary operator, or of divmod, by operator methods of classes; None if there are no such methods."""
 
@@ -307,12 +309,14 @@ def binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
     function = FUNCTIONS[op]
     rule = RULES.get(op, none)
 
+    @passes()
     def record(a: Any, b: Any) -> tuple[Any, Any]:
         if type(a) in SCALARS and type(b) in SCALARS:
             y = function(a, b)
             return y, None if rule is none else (run_rule, rule, y, a, b)
         return general(a, b)
 
+    @passes()
     def general(a: Any, b: Any) -> tuple[Any, Any]:
         of_containers = objects.container_operators.BY_TYPES.get((op, type(a), type(b)))
         if of_containers is not None:
@@ -364,6 +368,7 @@ def inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
     function = INPLACE[op]
     plain = BINARY_RECORD[op]
 
+    @passes()
     def record(a: Any, b: Any) -> tuple[Any, Any]:
         if type(a) in SCALARS:
             return plain(a, b)
@@ -394,6 +399,7 @@ def unary(op: str, slot: str | None = None) -> Callable[[Any], tuple[Any, Any]]:
     rule = RULES[op]
     slot = f"__{op}__"
 
+    @passes()
     def record(a: Any) -> tuple[Any, Any]:
         if type(a) in SCALARS:
             y = function(a)

@@ -25,6 +25,7 @@ from .arithmetic import BINARY_RECORD, by_methods, method_of, record_abs, run_ki
 from .backs import run_padded
 from .calls import known
 from .cotangents import VALUES, accumulate, is_number, real_like
+from .passing import passes
 
 
 def shift(made: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -258,6 +259,7 @@ def _names_in(code: Any) -> set[str]:
 
 
 @known(abs, exact=True)
+@passes(lambda variables: [(run_shift,)])
 def _abs(x: Any) -> tuple[Any, Any]:
     if type(x) is float:
         return abs(x), 1.0 if x > 0 else -1.0 if x < 0 else (run_kink,)
@@ -348,6 +350,7 @@ def _round(x: Any, ndigits: Any = None) -> tuple[Any, Any]:
 
 
 @known(divmod)
+@passes(lambda variables: [(run_shift,)])
 def _divmod(a: Any, b: Any) -> tuple[Any, Any]:
     made = by_methods("divmod", a, b)
     if made is not None:

@@ -36,6 +36,7 @@ from .cotangents import INERT, NUMERIC
 from .foreign_calls import call_foreign, run_foreign
 from .functions import Function, call_bound
 from .native import NativeFirst
+from .passing import passes
 
 Handler = Callable[..., tuple[Any, Any]]
 KNOWN: dict[Any, Handler] = {}
@@ -88,6 +89,7 @@ def method(cls: type, *names: str, exact: bool = False) -> Callable[[Handler], H
     return register
 
 
+@passes(lambda variables: [(run_padded, 1 + len(variables["args"]) + len(variables["kwargs"]))])
 def run_known(handler: Handler, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """What a handler gives, with a back that has a cotangent for each argument."""
     y, back = handler(*args, **kwargs)
@@ -221,6 +223,7 @@ def forward_of_object(f: Any) -> Callable[..., tuple[Any, Any]]:
     return _general(f)
 
 
+@passes()
 def call(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> tuple[Any, Any]:
     """(value, back) of `f(*args, **kwargs)`."""
     if not kwargs:
@@ -258,11 +261,13 @@ def call_in_python(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None 
     return call(f, args, kwargs)
 
 
+@passes()
 def record_call(f: Any, *args: Any) -> tuple[Any, Any]:
     """RECORD of a call without keywords."""
     return forward_of(f)(*args)
 
 
+@passes()
 def record_keywords(names: tuple[str, ...], f: Any, *args: Any) -> tuple[Any, Any]:
     """RECORD of a call whose last arguments are keyword arguments."""
     split = len(args) - len(names)
@@ -304,6 +309,7 @@ def _function(f: FunctionType) -> Any:
     return handler
 
 
+@passes()
 def _call_trapped(f: FunctionType, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     return call(f, args, kwargs)
 
@@ -372,6 +378,7 @@ def _is_half(code: CodeType) -> bool:
 # ------------------------------------------------------------------------------------------ other callables
 
 
+@passes(lambda variables: [(run_shifted,)])
 def call_method(f: MethodType, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A bound method: its function with `self` in front."""
     y, back = call(f.__func__, (f.__self__, *args), kwargs)
@@ -386,6 +393,7 @@ def forward_by_others(f: Any, by_name: bool = False) -> Callable[..., tuple[Any,
     return functools.partial(_leaving, f, forward) if bound and isinstance(f.__self__, (tuple, *NUMERIC)) else forward
 
 
+@passes(lambda variables: [(_run_leaving, variables["f"])])
 def _leaving(f: Any, forward: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     y, back = forward(*args, **kwargs)
     return y, None if back is None else (_run_leaving, back, f)
@@ -570,6 +578,7 @@ def _by_type(f: Any) -> Handler:
     return functools.partial(call_object, f)
 
 
+@passes(lambda variables: [(run_shifted,)] if type(variables["found"]) is FunctionType else [])
 def call_object(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """An object with `__call__`."""
 

@@ -18,8 +18,10 @@ from zyg.errors import Unsupported
 from . import calls, effects, foreign, later, structure
 from .arithmetic import find, is_python
 from .cotangents import accumulate
+from .passing import passes
 
 
+@passes()
 def construct(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """(value, back) of `cls(*args, **kwargs)`."""
     call = find(type(cls), "__call__")
@@ -52,6 +54,7 @@ def _run_enumeration(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 
 @calls.method(type, "__call__", exact=True)
+@passes(lambda variables: _around_made(**variables))
 def make(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """The same, as `type.__call__` does it: by `__new__` and `__init__`."""
     new = find(cls, "__new__")
@@ -77,6 +80,20 @@ def make(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     if new_back is None:
         return made, None if init_back is None else (run_init, init_back)
     return made, (run_construct, new_back, init_back)
+
+
+def _around_made(new_back: Any = None, **others: Any) -> list[tuple[Any, ...]]:
+    if "made" not in others:
+        return [(_run_new_left,)]
+    return [(run_init,)] if new_back is None else [(_run_init_left, new_back)]
+
+
+def _run_new_left(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return run_construct((None, back[1], None), None, shadows)
+
+
+def _run_init_left(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return run_construct((None, back[2], back[1]), None, shadows)
 
 
 def check_finaliser(cls: type) -> None:

@@ -31,9 +31,9 @@ def drained(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
     shadows)`. `asked`: as `listed`."""
     t = type(x)
     if t is list:
-        return x[:], (_give_list, x)
+        return x[:], (give_list, x)
     if t is collections.deque:
-        return list(x), (_give_list, x)
+        return list(x), (give_list, x)
     if t is tuple:
         return list(x), (_give_tuple,)
     if t is Direct:
@@ -45,7 +45,7 @@ def drained(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
     if not asked:
         stepped = stepped_as(t)
         if stepped is not t:
-            return list(stepped.__iter__(x)), (_give_list, x) if stepped is list else (_give_tuple,)
+            return list(stepped.__iter__(x)), (give_list, x) if stepped is list else (_give_tuple,)
     return drained_pairs(x, asked)
 
 
@@ -203,7 +203,7 @@ def _give_tuple(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> A
     return None if ds is None else tuple(ds)
 
 
-def _give_list(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+def give_list(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
     if ds is not None:
         shadows.add_all(drain[1], 0, ds)
 
@@ -218,7 +218,7 @@ def _give_parts(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> N
     whole.add_all(shadows, parts, ds)
 
 
-WITHOUT_STEPS = frozenset({_give_tuple, _give_list})  # where nothing is to be done if nothing has come
+WITHOUT_STEPS = frozenset({_give_tuple, give_list})  # where nothing is to be done if nothing has come
 
 
 def give_backs(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
@@ -241,6 +241,7 @@ __all__ = [
     "drained_pairs",
     "give",
     "give_backs",
+    "give_list",
     "is_standing",
     "leading",
     "leading_pairs",

@@ -14,6 +14,7 @@ from zyg.autodiff.trying import bodies
 from . import generators
 from .backs import run
 from .cotangents import is_number
+from .passing import passes
 
 
 class Function:
@@ -82,6 +83,7 @@ def _with_code(f: FunctionType, code: CodeType) -> FunctionType:
     return made
 
 
+@passes(lambda variables: _by_places(**variables))
 def call_bound(entry: Function, f: FunctionType, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A call of a function with defaults, keywords, `*args` or `**kwargs`: brings the arguments in their places."""
     slots, places = arrange(entry, f, args, kwargs)
@@ -89,6 +91,10 @@ def call_bound(entry: Function, f: FunctionType, /, *args: Any, **kwargs: Any) -
     if back is None or places is None:
         return y, back
     return y, (run_bound, back, f, *places)
+
+
+def _by_places(f: FunctionType, places: Any, **others: Any) -> list[tuple[Any, ...]]:
+    return [] if places is None else [(run_bound, f, *places)]
 
 
 def arrange(entry: Function, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:

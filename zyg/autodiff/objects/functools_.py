@@ -6,10 +6,12 @@ import functools
 from types import BuiltinFunctionType, FunctionType, ModuleType, NoneType
 from typing import Any
 
-from . import builtins_, calls, iteration, listwise, reentry, sources
+from ..trying import bodies
+from . import builtins_, calls, iteration, later, listwise, reentry, sources
 from .adapters import adapter
 from .calls import known
 from .cotangents import accumulate, sums
+from .passing import passes
 
 _MISSING = object()
 
@@ -22,24 +24,31 @@ def _reduce(f: Any, iterable: Any, initial: Any = _MISSING, /) -> tuple[Any, Any
     forward = calls.forward_by_others(f)
     steps: list[Any] = []
     total = initial
-    first_back = None
+    first: list[Any] = []  # what gives the first item its cotangent, if it is the first total
     empty = sources.whole(iterator)
-    with reentry.undone((_run_steps, steps, rec)):
+    with reentry.undone((_run_steps, steps, rec, first)):
         for item, back in iterator:
             if total is _MISSING:
-                total, first_back = item, back
+                total = item
+                first.append(back)
                 continue
-            total, step = forward(total, item)
+            try:
+                total, step = forward(total, item)
+            except BaseException as error:
+                if bodies:
+                    steps.append((later.escaping.left_call(error), back))
+                raise
             steps.append((step, back))
     if total is _MISSING:
         with reentry.gathering([back for back in (rec, empty) if back is not None]):
             functools.reduce(f, ())  # raises the TypeError
-    return total, (_run_reduce, steps, rec, first_back, initial is not _MISSING)
+    return total, (_run_reduce, steps, rec, first[0] if first else None, initial is not _MISSING)
 
 
 def _run_steps(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """The function has raised after these steps."""
-    return _run_reduce((None, *back[1:], None, True), None, shadows)
+    _, steps, rec, first = back
+    return _run_reduce((None, steps, rec, first[0] if first else None, not first), None, shadows)
 
 
 def _run_reduce(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -70,7 +79,7 @@ def _reduce_list(f: Any, x: list[Any], initial: Any) -> tuple[Any, Any]:
         functools.reduce(f, ())  # raises the TypeError
     steps: list[Any] = []
     back = _run_reduce_list, x, steps, started
-    with reentry.undone(back):
+    with reentry.undone(back, steps):
         for item in iterator:
             total, step = forward(total, item)
             steps.append(step)
@@ -134,6 +143,7 @@ def _run_partial(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None, *given, *[shadows.take_key(y.keywords, name) for name in names]
 
 
+@passes(lambda variables: _around_partial(**variables))
 def call_partial(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A call of a `functools.partial`."""
     names = tuple(f.keywords)
@@ -145,8 +155,14 @@ def call_partial(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     named = {**f.keywords, **kwargs}
     y, back = calls.forward_by_others(f.func, bool(named))(*f.args, *args, **named)
     fixed = tuple([n for n in names if n not in kwargs])
-    order = tuple({**f.keywords, **kwargs})
-    return y, None if back is None else (_run_call_partial, back, f, len(args), fixed, order, tuple(kwargs))
+    return y, None if back is None else (_run_call_partial, back, f, len(args), fixed, tuple(named), tuple(kwargs))
+
+
+def _around_partial(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], **others: Any) -> list[tuple[Any, ...]]:
+    if "named" not in others:
+        return [(_run_fixed, f, len(args))]
+    fixed = tuple([n for n in f.keywords if n not in kwargs])
+    return [(_run_call_partial, f, len(args), fixed, tuple(others["named"]), tuple(kwargs))]
 
 
 def forward_of_partial(f: Any, arity: int) -> Any:
@@ -164,8 +180,12 @@ def forward_of_partial(f: Any, arity: int) -> Any:
     start = 1 + len(fixed)
     end = start + arity
 
+    def around(variables: Any) -> Any:
+        changed = f.args is not fixed or f.keywords is not keywords or [*keywords] != names
+        return [] if changed else [(run,)]
+
+    @passes(around)
     def call(*args: Any) -> tuple[Any, Any]:
-        # (The object may have been changed.)
         if f.args is not fixed or f.keywords is not keywords or (keywords or names) and [*keywords] != names:
             return call_partial(f, *args)
         y, back = forward(*fixed, *args, *keywords.values()) if names else forward(*fixed, *args)

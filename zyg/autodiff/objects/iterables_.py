@@ -34,7 +34,7 @@ from .cotangents import INERT, accumulate
 from .iteration import Iterator
 from .quiet import is_quiet
 from .reach import PLAIN, check_key
-from .sources import Until, adapted
+from .sources import Ends, Until, adapted
 
 # ---------------------------------------------------------------------------------------- containers from iterables
 
@@ -196,20 +196,19 @@ def _sorted(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> tupl
         if key is None and PLAIN.issuperset(map(type, iterable)):
             order, asked = sorted(range(len(iterable)), key=iterable.__getitem__, reverse=reverse), None
         else:
-            order, asked = order_of(iterable, key, reverse)
+            order, asked = order_of(iterable, key, reverse, (draining.give_list, iterable))
         ordered = [iterable[k] for k in order]
         return ordered, (run_sorted_list, ordered, iterable, order, asked)
     items, drain = draining.drained(iterable, asked=True)
-    with reentry.undone((draining.run_left, drain)):
-        order, asked = order_of(items, key, reverse)
+    order, asked = order_of(items, key, reverse, drain)
     y = [items[k] for k in order]
     return y, (run_sorted, y, order, asked, drain)
 
 
-def order_of(items: list[Any], key: Any, reverse: Any) -> tuple[list[int], Any]:
+def order_of(items: list[Any], key: Any, reverse: Any, drain: tuple[Any, ...]) -> tuple[list[int], Any]:
     """The order of the items, and what undoes the calls for their keys."""
-    found, asked = keys.keys_of(items, key)
-    return keys.chosen(sorted, found, asked, reverse=reverse)
+    found, asked = keys.keys_of(items, key, drain)
+    return keys.chosen(sorted, found, asked, drain, reverse=reverse)
 
 
 def run_sorted_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -431,6 +430,9 @@ class Mapped(iteration.Begun):
                 y, back = forward(*items)
             except StopIteration as end:
                 raise reentry.stopped(f, end) from None
+            except BaseException as error:
+                reentry.leave_call(error, _run_mapped, lists, at)
+                raise
             return y, (_run_mapped, back, lists, at)
 
         return map(step, self.begin())
@@ -456,7 +458,7 @@ def drain_mapped(mapped: Mapped, types: frozenset[type] | None = None) -> tuple[
     backs: list[Any] = []
     first: list[int] = []
     drain = (_give_mapped, backs, mapped.lists, first)
-    with reentry.undone((draining.run_left, drain)):
+    with reentry.undone((draining.run_left, drain), backs):
         for arguments, at in mapped.begin():
             if not first:
                 first.append(at)
@@ -533,7 +535,7 @@ draining.LEADING[Mapped] = _leading_mapped
 @known(map)
 def _map(f: Any, iterable: Any, /, *more: Any) -> tuple[Any, Any]:
     iterables = (iterable, *more)
-    if all(type(x) is list for x in iterables):
+    if f is not next and all(type(x) is list for x in iterables):
         if type(f) is operator.itemgetter and len(iterables) == 1:
             made = places.picked(f, iterables[0])
             if made is not None:
@@ -543,18 +545,27 @@ def _map(f: Any, iterable: Any, /, *more: Any) -> tuple[Any, Any]:
     recs = (None, *[rec for _, rec in sources])
     back = None if all(r is None or r is iteration.NOTHING for r in recs) else (iteration.run_holders, recs)
     iterators = [iterator for iterator, _ in sources]
-    return Iterator(adapted(_mapped(f, iterators), *iterators), "map"), back
+    ends = [Ends()] if f is next else []
+    return Iterator(adapted(_mapped(f, iterators, *ends), *iterators, *ends), "map"), back
 
 
-def _mapped(f: Any, iterators: list[Any]) -> Any:
+def _mapped(f: Any, iterators: list[Any], ends: Ends | None = None) -> Any:
+    """`ends`: for what finding an end has done, of what `f` asks for an item."""
     forward = calls.forward_by_others(f)
 
     def step(group: tuple[Any, ...]) -> tuple[Any, Any]:
+        inner = [back for _, back in group]
         try:
             y, back = forward(*[item for item, _ in group])
         except StopIteration as end:
-            raise reentry.stopped(f, end) from None
-        return y, (iteration.run_call, back, [inner for _, inner in group])
+            if ends is None:
+                raise reentry.stopped(f, end) from None
+            ends.backs.append((iteration.run_call, later.escaping.swallowed(end), inner))
+            raise
+        except BaseException as error:
+            reentry.leave_call(error, iteration.run_call, inner)
+            raise
+        return y, (iteration.run_call, back, inner)
 
     return map(step, zip(*iterators))
 

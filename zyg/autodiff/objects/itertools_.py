@@ -7,14 +7,15 @@ import operator
 import sys
 from typing import Any
 
-from . import calls, draining, iteration, keeping_items, keys, listwise, places
+from ..trying import bodies
+from . import calls, draining, iteration, keeping_items, keys, later, listwise, places
 from .arithmetic import BINARY_RECORD, of_kink
 from .builtins_ import MISSING, run_shift
 from .calls import known
 from .cotangents import accumulate
 from .iteration import Iterator
 from .quiet import is_quiet
-from .reentry import by_index, stopped, undone
+from .reentry import by_index, leave, leave_call, stopped, undone
 from .sources import WITHOUT_STEPS, Adapted, Steps, adapted, record_finish, run_down_to, sources_of
 
 
@@ -61,13 +62,13 @@ def _from_iterable(iterable: Any) -> tuple[Any, Any]:
         return direct, None
     iterator, rec = iteration.with_backs(iterable)
     rows = _Rows(iterator)
-    running: list[Any] = [rows]
 
     def begun(pair: tuple[Any, Any]) -> Any:
-        running.extend(sources_of(pair[0]))
+        chained.join(sources_of(pair[0]))
         return pair[0]
 
-    return _made(Adapted(itertools.chain.from_iterable(map(begun, rows)), running), "chain", rec)
+    chained = Adapted(itertools.chain.from_iterable(map(begun, rows)), [rows])
+    return _made(chained, "chain", rec)
 
 
 class _Rows(Steps):
@@ -138,13 +139,20 @@ def _starmapped(f: Any, iterator: Any) -> Any:
                 y, call_back = forward(*item)
             except StopIteration as end:
                 raise stopped(f, end) from None
+            except BaseException as error:
+                leave_call(error, _run_spread, len(item), back)
+                raise
             return y, (_run_spread, call_back, len(item), back)
         args, unpacking = calls.KNOWN[tuple](item)
-        with undone((_run_starmapped, None, len(args), unpacking, None)):
-            try:
-                y, call_back = forward(*args)
-            except StopIteration as end:
-                raise stopped(f, end) from None
+        try:
+            y, call_back = forward(*args)
+        except StopIteration as end:
+            leave(end, (_run_starmapped, None, len(args), unpacking, None))
+            raise stopped(f, end) from None
+        except BaseException as error:
+            left = later.escaping.left_call(error) if bodies else None
+            leave(error, (_run_starmapped, left, len(args), unpacking, back if left is not None else None))
+            raise
         return y, (_run_starmapped, call_back, len(args), unpacking, back)
 
     return map(step, iterator)
@@ -415,6 +423,9 @@ def _accumulated(iterator: Any, step: Any, func: Any, initial: Any = None, place
             total, made = step(last[0], item) if step is not None else calls.forward_by_others(func)(last[0], item)
         except StopIteration as end:
             raise stopped(func, end) from None
+        except BaseException as error:
+            leave_call(error, _run_total_left, last[1][1], back, first)
+            raise
         return total, (_run_total, _Running(), last[1][1], made, back, first)
 
     if place is None:
@@ -434,6 +445,11 @@ def _run_total(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         shadows.add_attr(here, "initial", d)
     if inner is not None:
         inner[0](inner, d, shadows)
+
+
+def _run_total_left(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, made, place, inner, first = back
+    _run_total((None, _Running(), place, made, inner, first), None, shadows)
 
 
 def _run_accumulate(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -9,9 +9,10 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from zyg.autodiff.identity import ByIdentity
+from zyg.autodiff.trying import bodies
 from zyg.errors import Unsupported
 
-from . import calls, foreign, iteration, ordering, reach, reentry
+from . import calls, draining, foreign, iteration, later, ordering, reach, reentry
 from .cotangents import accumulate
 from .quiet import is_quiet
 from .sources import Steps, adapted, record_finish, run_item
@@ -84,8 +85,11 @@ def only_looks(f: FunctionType) -> bool:
     return found
 
 
-def keys_of(items: list[Any], key: Any) -> tuple[list[Any], list[Any] | None]:
-    """The key of each item, and the backs of the calls, if these may have done something."""
+def keys_of(
+    items: list[Any], key: Any, drain: tuple[Any, ...] | None = None, better: Any = None
+) -> tuple[list[Any], list[Any] | None]:
+    """The key of each item, and the backs of the calls, if these may have done something. `drain`: where the items are from, which is
+    undone, too, where an exception that leaves this is caught; None if they are arguments. `better`: each is compared at once."""
     if key is None:
         return items, None
     if calculates_with(key, items):
@@ -93,12 +97,26 @@ def keys_of(items: list[Any], key: Any) -> tuple[list[Any], list[Any] | None]:
     forward = calls.forward_of(key)
     found: list[Any] = []
     backs: list[Any] = []
-    with reentry.gathering(backs):
+    best, plain = None, True
+    with reentry.undone((_run_keys_left, backs, drain, len(items)), backs):
         for v in items:
             k, back = forward(v)
-            found.append(k)
             backs.append(back)
+            found.append(k)
+            if better is not None:  # what cannot be compared raises before the next key is asked for
+                plain = plain and type(k) in reach.PLAIN
+                if plain and (len(found) == 1 or better(k, best)):
+                    best = k
     return found, backs
+
+
+def _run_keys_left(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """An exception has left a call for a key, or a comparison of keys."""
+    _, asked, drain, count = back
+    ds = undo(asked, shadows)
+    if drain is None:
+        return ds
+    return draining.give(drain, ds if ds is None else [*ds, *[None] * (count - len(ds))], shadows)
 
 
 def calculates_with(f: Any, items: list[Any]) -> bool:
@@ -135,13 +153,15 @@ class Compared:
         self.asked = asked
 
 
-def chosen(function: Any, found: list[Any], asked: list[Any] | None, **options: Any) -> tuple[Any, Any]:
+def chosen(
+    function: Any, found: list[Any], asked: list[Any] | None, drain: tuple[Any, ...] | None = None, **options: Any
+) -> tuple[Any, Any]:
     """What `min`, `max` or `sorted` choose among the numbers of the items, by their keys; with what undoes the comparisons."""
-    if asked is None:
+    if asked is None and (drain is None or not bodies):
         return _chosen(function, found, options)
-    with reentry.undone((_run_asked, asked)):
+    with reentry.undone((_run_keys_left, asked, drain, len(found))):
         y, back = _chosen(function, found, options)
-    return y, asked if back is None else Compared(back.back, asked)
+    return y, asked if back is None else back if asked is None else Compared(back.back, asked)
 
 
 def _chosen(function: Any, found: list[Any], options: dict[str, Any]) -> tuple[Any, Compared | None]:
@@ -150,10 +170,6 @@ def _chosen(function: Any, found: list[Any], options: dict[str, Any]) -> tuple[A
         return function(numbers, key=found.__getitem__, **options), None
     y, back = reentry.followed(function, (numbers,), {"key": found.__getitem__, **options}, others=(found,))
     return y, None if back is None else Compared(back, None)
-
-
-def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    return undo(back[1], shadows)
 
 
 def undo(backs: list[Any] | Compared | None, shadows: Any) -> list[Any] | None:
@@ -209,6 +225,8 @@ class Keyed(Steps):
             except StopIteration as end:
                 raise reentry.stopped(self.function, end) from None
             except BaseException as error:
+                if asked is None and self.function is not None and bodies:
+                    asked = later.escaping.left_call(error)
                 reentry.leave(error, (run_keyed, back, asked, None))
                 raise
             self.asking = not self.until or bool(truth)

@@ -21,6 +21,7 @@ from . import arithmetic, builtins_, calls, draining, foreign, iteration, querie
 from .calls import known
 from .conversions import is_convertible, number_of
 from .cotangents import NUMBERS, accumulate, is_number, real_like
+from .passing import passes
 
 _TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
 
@@ -264,7 +265,10 @@ def _run_linear(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def _run_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    return None, _run_linear(back[1], d, shadows)[1], _run_linear(back[2], d, shadows)[1]
+    second = _run_linear(back[2], d, shadows)[
+        1
+    ]  # what was taken last is undone first: both may be copies of one iterator
+    return None, _run_linear(back[1], d, shadows)[1], second
 
 
 def _added_products(p: Any, q: Any) -> Any:
@@ -278,11 +282,8 @@ def _added_products(p: Any, q: Any) -> Any:
 def _run_added_products(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, inner, (ps, of_p), (qs, of_q) = back
     calls.run(inner, d, shadows)
-    return (
-        None,
-        draining.give(of_p, _all_of(ps, shadows), shadows),
-        draining.give(of_q, _all_of(qs, shadows), shadows),
-    )
+    second = draining.give(of_q, _all_of(qs, shadows), shadows)
+    return None, draining.give(of_p, _all_of(ps, shadows), shadows), second
 
 
 def _all_of(made: list[Any], shadows: Any) -> Any:
@@ -415,6 +416,7 @@ builtins_.constant(cmath.isnan, cmath.isinf, cmath.isfinite, cmath.isclose)
 def _operator(f: Callable[..., Any], record: Callable[..., tuple[Any, Any]]) -> None:
     partials = _PARTIALS.get(f)
 
+    @passes(lambda variables: [(_run_operator,)])
     def handler(*operands: Any) -> tuple[Any, Any]:
         if partials is not None and len(operands) == 2 and type(operands[0]) is float and type(operands[1]) is float:
             return f(*operands), (partials, operands)
@@ -461,11 +463,29 @@ for _name, _record in queries.QUERIES.items():
     if _name != "contains":
         _operator(getattr(operator, {"not": "not_"}.get(_name, _name)), _record)
 _operator(operator.getitem, subscripts.record_getitem)
-known(operator.setitem)(lambda x, k, v: builtins_.shift((None, subscripts.record_setitem(x, k, v))))
-known(operator.delitem)(lambda x, k: builtins_.shift((None, subscripts.record_delitem(x, k))))
+
+
+@known(operator.setitem)
+@passes(lambda variables: [(builtins_.run_shift,)])
+def _setitem(x: Any, key: Any, value: Any, /) -> tuple[Any, Any]:
+    return builtins_.shift((None, subscripts.record_setitem(x, key, value)))
+
+
+@known(operator.delitem)
+@passes(lambda variables: [(builtins_.run_shift,)])
+def _delitem(x: Any, key: Any, /) -> tuple[Any, Any]:
+    return builtins_.shift((None, subscripts.record_delitem(x, key)))
+
+
 _operator(operator.concat, arithmetic.BINARY_RECORD["add"])
 _operator(operator.iconcat, arithmetic.RECORD["iadd"])
-known(operator.call)(lambda f, *args, **kwargs: builtins_.shift(calls.call(f, args, kwargs)))
+
+
+@known(operator.call)
+@passes(lambda variables: [(builtins_.run_shift,)])
+def _call(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    return builtins_.shift(calls.call(f, args, kwargs))
+
 
 builtins_.constant(
     operator.is_, operator.is_not,
@@ -498,6 +518,7 @@ def _reader(names: tuple[str, ...]) -> Any:
     return eval(f"lambda x: ({read})", {})
 
 
+@passes(lambda variables: _around_method(**variables))
 def _call_method(f: Any, x: Any) -> tuple[Any, Any]:
     """`methodcaller(name, ...)(x)`. Its arguments gather in its shadow."""
     name, keys = _signature(f)
@@ -505,11 +526,15 @@ def _call_method(f: Any, x: Any) -> tuple[Any, Any]:
     values = kept_arguments(f)
     method, of_method = objects.attributes.record_getattr(x, name)
     y, back = calls.call(method, values[:count], dict(zip(keys[count:], values[count:])))
-    return y, (_run_call_method, f, back, of_method, keys)
+    return y, (_run_call_method, back, f, of_method, keys)
+
+
+def _around_method(f: Any, keys: Any, of_method: Any, **others: Any) -> list[tuple[Any, ...]]:
+    return [(_run_call_method, f, of_method, keys)]
 
 
 def _run_call_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, f, inner, of_method, keys = back
+    _, inner, f, of_method, keys = back
     given = calls.run(inner, d, shadows)
     if given is not None:
         _gather_arguments((_gather_arguments, f, keys), given[1:], shadows)
@@ -578,6 +603,7 @@ def _run_path(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return (d,)
 
 
+@passes(lambda variables: [(builtins_.run_shift,)])
 def get_one(key: Any, x: Any) -> tuple[Any, Any]:
     """`itemgetter(key)(x)`."""
     if type(x) is tuple and type(key) is int:

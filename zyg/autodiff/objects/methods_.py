@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from . import calls, construction, iteration, reentry, subscripts
+from . import calls, construction, draining, iteration, reentry, subscripts
 from .arithmetic import RULES, number_back
 from .builtins_ import ask
 from .calls import method
@@ -109,7 +109,7 @@ def _reverse(x: Any) -> tuple[Any, Any]:
 
 @method(list, "sort")
 def _sort(x: list[Any], *, key: Any = None, reverse: bool = False) -> tuple[Any, Any]:
-    order, asked = order_of(x, key, reverse)
+    order, asked = order_of(x, key, reverse, (draining.give_list, x))
     x[:] = [x[k] for k in order]
     return None, (run_permuted, x, order) if asked is None else (_run_sort, x, order, asked)
 

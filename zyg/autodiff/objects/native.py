@@ -24,6 +24,7 @@ from zyg.transforms import Transform, transform_of
 from . import structure, user_rules
 from .backs import run_shifted
 from .cotangents import Refused, refused_in
+from .passing import passes
 
 # After so many refusals in a row a function goes through Python at once.
 _PATIENCE = 3
@@ -183,6 +184,7 @@ class NativeFirst:
         self.entry = entry
         self.refusals = 0
 
+    @passes()
     def call(self, f: FunctionType, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         from .calls import settle
         from .functions import call_bound

@@ -120,6 +120,11 @@ def _swallowed(exception: BaseException, depth: int = 0, constants: tuple[int, .
     return _taken(escaping.swallowed(exception, depth + 1, constants), exception, depth)
 
 
+@known(escaping.left_call)
+def _left_call(exception: BaseException, up: int = 1) -> tuple[Any, Any]:
+    return None, None
+
+
 def _taken(back: Any, exception: BaseException, depth: int) -> tuple[Any, Any]:
     if back is None:
         return None, None

@@ -18,6 +18,7 @@ from ..identity import note
 from ..trying import bodies
 from . import calls, foreign, later
 from .arithmetic import find, is_python
+from .passing import passes
 from .reach import PLAIN, SIZED, check_key, entered
 from .reentry import followed, index_of, matters, run_at_index, steps_on
 
@@ -36,6 +37,7 @@ _F64 = np.dtype(float)
 def _comparison(f: Callable[[Any, Any], Any]) -> Callable[[Any, Any], tuple[Any, Any]]:
     by_identity = f in (operator.eq, operator.ne)
 
+    @passes()
     def record(a: Any, b: Any) -> tuple[Any, Any]:
         if type(a) is np.ndarray and a.dtype is _F64 and (type(b) is float or type(b) is int):
             return f(a, b), None
@@ -94,6 +96,7 @@ def _is_plain_tuple(x: Any) -> bool:
     return type(x) is tuple and PLAIN.issuperset(map(type, x))
 
 
+@passes(lambda variables: None if "y" in variables else [(_run_reversed,)])
 def _contains(item: Any, container: Any) -> tuple[Any, Any]:
     t = type(container)
     if t in _HASHED:
@@ -111,6 +114,13 @@ def _contains(item: Any, container: Any) -> tuple[Any, Any]:
     return y, None if back is None else (_run_query, back, "in", foreign.caller())
 
 
+def _run_reversed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The container is asked about the item."""
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else given[::-1]
+
+
+@passes()
 def _truth(x: Any) -> tuple[Any, Any]:
     cls = type(x)
     if cls in TESTED:
@@ -126,10 +136,12 @@ def _truth(x: Any) -> tuple[Any, Any]:
     return y if type(y) is bool else bool(_Answer(y)), back
 
 
+@passes()
 def _not(x: Any) -> tuple[Any, Any]:
     return (not x, None) if type(x) in TESTED else _tested(operator.not_, x)
 
 
+@passes()
 def _tested(f: Callable[[Any], bool], x: Any) -> tuple[Any, Any]:
     made = _by_method("__bool__", x)
     if made is not None:
@@ -149,6 +161,7 @@ def looking(forward: Any) -> Callable[[Any], tuple[Any, Any]]:
     """A method that stores nothing: if it has recorded nothing, there is nothing to undo. (It stands here to be differentiated: what a
     method has recorded is of another form then.)"""
 
+    @passes()
     def look(x: Any) -> tuple[Any, Any]:
         made = forward(x)
         y, back = made
@@ -191,6 +204,7 @@ def length_given(y: Any, back: Any) -> tuple[Any, Any]:
     return len(_Answer(n)), back if asked is None else (run_at_index, back, asked)
 
 
+@passes()
 def _by_method(slot: str, x: Any, *args: Any) -> tuple[Any, Any] | None:
     """(value, back) of a special method of `x` that is a plain function; None, and nothing has run, if it is none."""
     forward = later.special.special_method(slot, type(x), 1 + len(args))
@@ -259,6 +273,7 @@ RECORD = {**QUERIES, "convert": _convert, "format": _format}
 def _truth_of(name: str) -> Callable[..., tuple[Any, Any]]:
     record = QUERIES[name]
 
+    @passes(lambda variables: None if "truth" in variables else [])
     def record_truth(a: Any, b: Any) -> tuple[bool, Any]:
         y, back = record(a, b)
         if back is None and type(y) is bool:
@@ -304,6 +319,7 @@ def record_of(op: str, only_tested: bool, constants: tuple[int, ...]) -> Callabl
     if not constants or (op in TRUTHS and not only_tested):
         return record
 
+    @passes()
     def record_about(*operands: Any) -> tuple[Any, Any]:
         y, back = record(*operands)
         return y, back if back is None or back[0] is not _run_query else (_run_about, back, constants)

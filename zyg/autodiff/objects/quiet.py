@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from zyg.autodiff.identity import ByIdentity
+from zyg.autodiff.trying import bodies
 from zyg.backend.cpython import type_version
 
 from .effects import changes, functions_in
 from .reach import PLAIN
 
 _reads = ByIdentity()  # of code objects: the attributes that are read; how often code reads or operates; global names
+_raising = ByIdentity()
 _DEEP = 3  # further than that there must be nothing that can run code
 _OPERATING = ("LOAD_ATTR", "BINARY_", "COMPARE_", "CONTAINS_", "UNARY_", "TO_BOOL", "POP_JUMP", "FORMAT", "GET_ITER")
 _CONTAINERS = (list, tuple, set, frozenset, deque)
@@ -46,7 +48,7 @@ _GIVING = frozenset(
     "abs invert round iter reversed missing".split()
 )
 _MANY = 2000
-_classes: dict[tuple[type, frozenset[str], bool], tuple[int, bool]] = {}
+_classes: dict[tuple[type, frozenset[str], bool, bool], tuple[int, bool]] = {}
 
 
 def is_quiet(f: Any, items: Iterable[Any]) -> bool:
@@ -133,25 +135,40 @@ def _is_quiet_class(cls: type, names: frozenset[str], further: bool) -> bool:
     if cls.__module__ == "builtins":
         return True
     version = type_version(cls)
-    known = _classes.get((cls, names, further))
+    caught = bool(bodies)
+    known = _classes.get((cls, names, further, caught))
     if known is not None and version and known[0] == version:
         return known[1]
-    quiet = all(_is_quiet_base(base, cls, names, further) for base in cls.__mro__ if base.__module__ != "builtins")
+    bases = [base for base in cls.__mro__ if base.__module__ != "builtins"]
+    quiet = all(_is_quiet_base(base, cls, names, further, caught) for base in bases)
     if "<locals>" not in cls.__qualname__:
         if len(_classes) > _MANY:
             _classes.clear()
-        _classes[cls, names, further] = version, quiet
+        _classes[cls, names, further, caught] = version, quiet
     return quiet
 
 
-def _is_quiet_base(base: type, cls: type, names: frozenset[str], further: bool) -> bool:
+_TEXTS = ("__repr__", "__str__")
+
+
+def may_raise(f: FunctionType) -> bool:
+    """Whether a function raises exceptions of its own, or calls what may do so."""
+    found = _raising.of(f.__code__)
+    if found is None:
+        found = any(i.opname.startswith(("RAISE", "CALL", "PRECALL")) for i in dis.get_instructions(f.__code__))
+        _raising.note(f.__code__, found)
+    return found
+
+
+def _is_quiet_base(base: type, cls: type, names: frozenset[str], further: bool, caught: bool) -> bool:
+    """`caught`: exceptions are, and what they carry may have a derivative."""
     for name, held in list(vars(base).items()):
         special = name.startswith("__") and name.endswith("__")
         if not (special or name in names) or name in _OTHERS:
             continue
         if special or type(held) is property:
             functions = functions_in(held)
-            if any(changes(f, cls) for f in functions):
+            if any(changes(f, cls) or caught and name not in _TEXTS and may_raise(f) for f in functions):
                 return False
             if further and functions and (name in _GIVING or not special):
                 return False

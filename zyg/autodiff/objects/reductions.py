@@ -165,7 +165,7 @@ def _extreme(function: Any, better: Any) -> Any:
             if key is None and _REAL.issuperset(map(type, args)):
                 y = function(args)
                 return y, (run_chosen_of_several, args.index(y), len(args))
-            found, asked = objects.keys.keys_of(list(args), key)
+            found, asked = objects.keys.keys_of(list(args), key, better=better)
             at, asked = objects.keys.chosen(function, found, asked)
             return args[at], (run_chosen_argument, at, tuple(map(is_number, args)), asked)
         iterable = args[0]
@@ -185,14 +185,14 @@ def _extreme(function: Any, better: Any) -> Any:
             y = function(items)
             return y, (run_chosen_plainly, items.index(y), len(items), drain)
         if rest is None:
-            found, asked = objects.keys.keys_of(items, key)
-            at, asked = objects.keys.chosen(function, found, asked)
+            found, asked = objects.keys.keys_of(items, key, drain, better)
+            at, asked = objects.keys.chosen(function, found, asked, drain)
             return items[at], (run_chosen_item, at, len(items), drain, asked)
         *items, odd = items
         at, asked, best, best_key = 0, None, MISSING, None
         if items:
-            found, asked = objects.keys.keys_of(items, key)
-            at, asked = objects.keys.chosen(function, found, asked)
+            found, asked = objects.keys.keys_of(items, key, drain, better)
+            at, asked = objects.keys.chosen(function, found, asked, drain)
             best, best_key = items[at], found[at]
         with _unless_left(drain):
             y, further = calls.call(_best, (best, best_key, odd, rest, better, key))

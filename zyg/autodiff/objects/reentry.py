@@ -26,6 +26,7 @@ from zyg.errors import Unsupported
 from .. import trying
 from . import arithmetic, calls, foreign, iteration, later, sources, structure
 from .cotangents import INERT, Refused, accumulate, is_number, refused_in
+from .passing import leaves, passes
 from .reach import PLAIN, entered
 
 # ----------------------------------------------------------------------------------------------------------------- traps
@@ -167,7 +168,11 @@ class Run:
             finally:
                 trying.leave()
         except BaseException as error:
-            self.note_left(error, args, kwargs)
+            left = later.escaping.left_call(error)
+            if left is not None:
+                self.log.append((None, (*args, *kwargs.values()), left))
+            elif (back := later.escaping.swallowed(error)) is not None:
+                self.log.append((None, (), back))
             raise
         finally:
             self.resume()
@@ -176,11 +181,6 @@ class Run:
         if isinstance(value, iteration.Iterator):
             return self.noted(value)
         return value
-
-    def note_left(self, error: BaseException, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        back = later.escaping.swallowed(error)
-        if back is not None:
-            self.log.append((None, (), back))
 
     def next_of(self, iterator: iteration.Iterator) -> Any:
         """C code takes an item of an iterator of differentiated code, which runs what makes it."""
@@ -226,6 +226,7 @@ def steps_on(operands: tuple[Any, ...]) -> bool:
     return any(isinstance(x, iteration.Iterator) for x in operands)
 
 
+@passes()
 def followed(
     f: Callable[..., Any],
     args: tuple[Any, ...],
@@ -274,18 +275,24 @@ def run_with_traps(
 
 
 class undone:
-    """`with undone(back):` what was done before is undone where an exception that leaves the block is caught."""
+    """`with undone(back):` what was done before is undone where an exception that leaves the block is caught. `calls`: a list in
+    `back` of the pullbacks of calls that are made in the block, to which that of one that is left is added."""
 
-    __slots__ = ("back",)
+    __slots__ = ("back", "calls")
 
-    def __init__(self, back: Any):
+    def __init__(self, back: Any, calls: list[Any] | None = None):
         self.back = back
+        self.calls = calls
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
         if error is not None:
+            if self.calls is not None and trying.bodies:
+                left = later.escaping.left_call(error, 2)
+                if left is not None:
+                    self.calls.append(left)
             leave(error, self.back)
 
 
@@ -293,6 +300,13 @@ def leave(error: BaseException, back: Any) -> None:
     """What was done before is undone where this exception is caught."""
     if trying.bodies:
         later.escaping.attach(error, (_run_left, later.escaping.swallowed(error), back, foreign.caller()))
+
+
+def leave_call(error: BaseException, run: Any, *more: Any) -> None:
+    """An exception has left a call that is made for items: where it is caught, `run` brings cotangents to these."""
+    left = later.escaping.left_call(error, 2) if trying.bodies else None
+    if left is not None:
+        later.escaping.attach(error, (_run_left, None, (run, left, *more), foreign.caller()))
 
 
 def stopped(f: Any, end: StopIteration) -> BaseException:
@@ -363,6 +377,8 @@ def run_followed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
                 _give(x, part, operands, others, flowing, shadows, place, name)
     return flowing if any(c is not None for c in flowing) else None
 
+
+leaves(run_followed)(run_with_traps)
 
 # What passes its operands on only: an integer that is the same as one of them is that.
 _PASSING = frozenset(f"_operator.{name}" for name in "contains lt le eq ne gt ge".split())
@@ -508,6 +524,7 @@ def _run_again(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None, of_args if any(c is not None for c in of_args) else None
 
 
+@passes(lambda variables: [(run_called,)])
 def called(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], deep: bool = False) -> tuple[Any, Any]:
     """The same as a call: the back gives the cotangent of the function first."""
     value, back = followed(f, args, kwargs, deep)

@@ -160,6 +160,12 @@ class Until(Steps):
         return True, item, back
 
 
+class Ends(Steps):
+    """Where one source stands for ends that are found in others: only what finding them has done is undone."""
+
+    __slots__ = ()
+
+
 class _Undoing:
     """The steps of one source in one reverse pass."""
 
@@ -177,7 +183,7 @@ class _Undoing:
 
 class Adapted:
     """The pairs of what goes through such iterators, as `zip`, `map` and `filter` do: what these did in a step of it is undone
-    with that step. `sources` may grow."""
+    with that step. In a step other sources may join."""
 
     __slots__ = ("before", "pairs", "sources")
 
@@ -188,6 +194,13 @@ class Adapted:
 
     def __iter__(self) -> Adapted:
         return self
+
+    def join(self, sources: list[Any]) -> None:
+        """From now on these are gone through, too; they may have been before."""
+        for source in sources:
+            if not any(source is known for known in self.sources):
+                self.sources.append(source)
+                self.before.append(source.given)
 
     def __next__(self) -> Any:
         before = self.before = counts(self.sources)
@@ -302,6 +315,6 @@ def run_down_to(back: tuple[Any, ...], d: Any, shadows: Any) -> tuple[None, ...]
 
 
 def _down_to(sources: list[Any], before: list[int], shadows: Any) -> None:
-    for k in range(len(sources) - 1, -1, -1):
+    for k in range(len(before) - 1, -1, -1):  # (others have joined later)
         if sources[k].started:
-            skip(reversal_of(sources[k], shadows), before[k] if k < len(before) else 0)
+            skip(reversal_of(sources[k], shadows), before[k])

@@ -9,8 +9,10 @@ from typing import Any
 from . import adapters, reentry, unpacking
 from .backs import run
 from .calls import call
+from .passing import passes
 
 
+@passes(lambda variables: _around(**variables))
 def record_spread(f: Any, args: tuple[Any, ...], kwargs: Any = None) -> tuple[Any, Any]:
     """RECORD of `f(*args, **kwargs)`."""
     if type(args) is not tuple:
@@ -27,6 +29,13 @@ def record_spread(f: Any, args: tuple[Any, ...], kwargs: Any = None) -> tuple[An
     return y, (run_spread, back, len(args), kwargs, tuple(kwargs)) if kwargs else (run_spread_plain, back, len(args))
 
 
+def _around(args: Any, kwargs: Any, **others: Any) -> list[tuple[Any, ...]]:
+    if type(args) is not tuple:
+        return []
+    return [(run_spread, len(args), kwargs, tuple(kwargs))] if kwargs else [(run_spread_plain, len(args))]
+
+
+@passes(lambda variables: [(run_spread_list, variables["args"])] if type(variables["args"]) is list else [])
 def _spread_items(f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """The same where the arguments come from a list or another iterable, which have no cotangent that flows."""
     if type(args) is list:

@@ -26,6 +26,7 @@ from . import builtins_, calls, conversions, draining, effects, foreign, iterati
 from .calls import known, method
 from .cotangents import SCALARS, Refused, accumulate, is_number, refused_in
 from .ordering import less
+from .passing import passes
 
 
 def _means(target: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -374,6 +375,7 @@ def end() -> None:
     _makings.all.pop()
 
 
+@passes()
 def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A call of a function with `lru_cache`. What may carry a derivative is computed anew, once in a pullback: what the cache
     has is a constant."""

@@ -17,6 +17,7 @@ from . import calls, conversions, foreign, iteration, numpy_items, reentry
 from .arithmetic import find, is_python
 from .cotangents import accumulate
 from .iteration import run_list_item
+from .passing import passes, run_nothing_flows
 from .reach import PLAIN as UNASKED
 from .reach import check_key, entered
 
@@ -25,6 +26,7 @@ _LISTS = frozenset({deque, array.array})
 _DICTS = frozenset({defaultdict, OrderedDict, Counter})
 
 
+@passes()
 def record_getitem(x: Any, key: Any) -> tuple[Any, Any]:
     t = type(x)
     if t is list:
@@ -45,6 +47,7 @@ def record_getitem(x: Any, key: Any) -> tuple[Any, Any]:
 # (What is frequent stands alone: second derivatives through Python differentiate these functions.)
 
 
+@passes()
 def _other_item(x: Any, key: Any) -> tuple[Any, Any]:
     t = type(x)
     if t is np.ndarray or (issubclass(t, np.ndarray) and not is_python(find(t, "__getitem__"))):
@@ -71,6 +74,7 @@ def _unravelled(x: np.flatiter[Any], key: Any) -> tuple[Any, ...]:
     return np.unravel_index(np.arange(x.base.size)[key], x.base.shape)
 
 
+@passes()
 def _general_item(x: Any, key: Any) -> tuple[Any, Any]:
     t = type(x)
     if isinstance(x, type):
@@ -107,6 +111,7 @@ def _run_method_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return calls.run(back[1], d, shadows)
 
 
+@passes(lambda variables: [] if is_python(variables["missing"]) else [(run_nothing_flows,)])
 def _missing_item(x: Any, key: Any) -> tuple[Any, Any]:
     """An item of a subclass of dict: `__missing__` is for what is not there."""
     check_key(key)
@@ -248,6 +253,7 @@ def plain_delitem(x: Any, key: Any) -> Any:
 # -------------------------------------------------------------------------------------------------- setitem
 
 
+@passes()
 def record_setitem(x: Any, key: Any, value: Any) -> Any:
     t = type(x)
     if t is list and type(key) is int:
@@ -261,6 +267,7 @@ def record_setitem(x: Any, key: Any, value: Any) -> Any:
     return _set_other_item(x, key, value)
 
 
+@passes()
 def _set_other_item(x: Any, key: Any, value: Any) -> Any:
     t = type(x)
     if t in _LISTS and type(key) is int and (t is not array.array or type(value) is float):
@@ -363,6 +370,7 @@ def give_each(taken: Any, backs: Any, shadows: Any) -> None:
             inner[0](inner, taken[k] if k < len(taken) else None, shadows)
 
 
+@passes()
 def record_delitem(x: Any, key: Any) -> Any:
     method = find(type(x), "__delitem__")
     if is_python(method):

@@ -7,17 +7,15 @@ is a handler at all, generator functions have the watched form alone.
 
 from __future__ import annotations
 
-import functools
 import sys
 import threading
-from collections.abc import Callable, Mapping
-from types import CodeType, FrameType, FunctionType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from zyg.errors import Unsupported
 
 from .. import trying
-from ..objects import adapters, calls, foreign, functions, generators, later, native
+from ..objects import adapters, calls, foreign, generators, later, passing
 
 generators_are_watched = False
 
@@ -98,65 +96,30 @@ def take(exception: BaseException, depth: int = 0) -> Any:
         entry = entry.tb_next
     while entry is not None and entry.tb_frame is here:
         entry = entry.tb_next
-    # What brings cotangents to the arguments of the call, from outside, with what it takes besides the pullback.
-    around: list[tuple[Any, ...]] = []
-    while entry is not None and (passes := _passing_on(entry.tb_frame.f_code)) is not None:
-        around += passes(entry.tb_frame.f_locals)
-        entry = entry.tb_next
-    entry = _behind_plain_form(entry)
-    if entry is not None and (
-        entry.tb_frame.f_code is generators.record_send.__code__ or _is_forward_of(entry.tb_frame.f_code, back)
-    ):
-        for run, *more in reversed(around):
-            back = (run, back, *more)
-        return back
-    return (run_elsewhere, back, foreign.caller(), ())
+    return _passed_on(back, entry) or (run_elsewhere, back, foreign.caller(), ())
 
 
-# What makes a call on behalf of a half, and has the pullback bring cotangents to its arguments: by its code, how it does so.
-_Passing = Callable[[Mapping[str, Any]], list[tuple[Any, ...]]]
-
-
-@functools.cache
-def _known_passing() -> dict[int, _Passing]:
-    """By the identity of the code: code objects compare by value."""
-    from . import sites
-
-    as_they_are = (
-        calls.record_call, calls.call, native.NativeFirst.call, sites.record_keywords, calls.record_keywords,
-    )  # fmt: skip
-    table: dict[int, _Passing] = {id(f.__code__): lambda variables: [] for f in as_they_are}
-    for shifting in (calls.call_method, sites.call_known_method):  # what they give is that of a bound method
-        table[id(shifting.__code__)] = lambda variables: [(calls.run_shifted,)]
-    table[id(calls.call_object.__code__)] = lambda variables: (
-        [(calls.run_shifted,)] if type(variables["found"]) is FunctionType else []
-    )
-    table[id(functions.call_bound.__code__)] = _by_places
-    table[id(calls.run_known.__code__)] = lambda variables: [
-        (calls.run_padded, 1 + len(variables["args"]) + len(variables["kwargs"]))
-    ]
-    return table
-
-
-def _by_places(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    places = variables["places"]
-    return [] if places is None else [(functions.run_bound, variables["f"], *places)]
-
-
-def _passing_on(code: CodeType) -> _Passing | None:
-    if adapters.passes_arguments(code):
-        return lambda variables: [(variables["run"],)]
-    if adapters.constructs(code):
-        return lambda variables: []
-    return _known_passing().get(id(code))
-
-
-def _behind_plain_form(entry: TracebackType | None) -> TracebackType | None:
-    """A plain form may have had the watched one do the work."""
-    following = None if entry is None else entry.tb_next
-    if following is not None and following.tb_frame.f_code is later.forms.run_watched.__code__:
-        return following.tb_next
-    return entry
+def _passed_on(back: Any, entry: TracebackType | None) -> Any:
+    """What the calls on the way, from this entry of a traceback on, would have made of a pullback if they had returned; None if that is
+    not known of one of them."""
+    around: list[tuple[Any, ...]] = []  # from outside
+    while entry is not None and not _has_left(entry.tb_frame.f_code, back):
+        following = entry.tb_next
+        if following is not None and following.tb_frame.f_code is later.forms.run_watched.__code__:
+            entry = following.tb_next  # a plain form has had the watched one do the work
+            continue
+        code = entry.tb_frame.f_code
+        of = adapters.around_of(code) or passing.around_of(code)
+        found = None if of is None else of(entry.tb_frame.f_locals)
+        if found is None:
+            return None
+        around += found
+        entry = following
+    if entry is None:
+        return None
+    for run, *more in reversed(around):
+        back = (run, back, *more)
+    return back
 
 
 def swallowed(exception: BaseException, depth: int = 0, constants: tuple[int, ...] = ()) -> Any:
@@ -166,7 +129,26 @@ def swallowed(exception: BaseException, depth: int = 0, constants: tuple[int, ..
     return None if back is None else (run_elsewhere, back, foreign.caller(), constants)
 
 
-def _is_forward_of(code: CodeType, back: Any) -> bool:
+def left_call(exception: BaseException, up: int = 1) -> Any:
+    """The pullback of the call that was left by an exception, in the frame so far up from here, with cotangents as if the call had
+    returned; None if there is none, or that is not known."""
+    back = exception.__dict__.get(name_at(0))
+    if back is None:
+        return None
+    here = sys._getframe(up)
+    entry = exception.__traceback__
+    while entry is not None and entry.tb_frame is not here:
+        entry = entry.tb_next
+    made = None if entry is None else _passed_on(back, entry.tb_next)
+    if made is not None:
+        del exception.__dict__[name_at(0)]
+    return made
+
+
+def _has_left(code: CodeType, back: Any) -> bool:
+    """Whether this is the code that has left the pullback with the exception."""
+    if code is generators.record_send.__code__ or passing.left_by(code) is back[0]:
+        return True
     if later.compile.reverse_of(code) is back[0]:
         return True
     # That of a half, differentiated, leaves the half's pullback.

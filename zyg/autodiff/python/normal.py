@@ -307,8 +307,8 @@ def _split_at_raising(f: Function, block: Block, brief: bool) -> list[Block]:
                 looking.append(0)
             full = reverses and not looks
             looking[-1] += shares
-        elif looking[-1] and not landing.stands_between(instr):
-            full = True
+        elif not landing.stands_between(instr) if looking[-1] else instr.op not in objects.CONSTANT:
+            full = True  # a list behind a global, say: it has been made when the call that it is for raises
         groups[-1].append(instr)
     block.instrs = groups[0]
     block.handler = None

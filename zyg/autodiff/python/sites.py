@@ -30,6 +30,7 @@ from ..identity import lasts, note
 from ..objects import attributes, calls, classes, generators, numpy_shortcuts, spreading
 from ..objects.adapters import adapter, compiled, constructing
 from ..objects.arithmetic import find
+from ..objects.passing import passes
 from ..trying import bodies
 from .knowledge import HEAP_TYPE, is_of_python, is_permanent, is_plain, lets_go, note_class, note_code
 
@@ -329,6 +330,7 @@ def forward_with_names(f: Any, site: Site, names: tuple[str, ...]) -> Any:
     return partial(record_keywords, site, names, f)
 
 
+@passes()
 def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> tuple[Any, Any]:
     """RECORD["call_keywords"], which remembers the forward half for these keywords."""
     if f is site[0]:
@@ -414,6 +416,7 @@ def new_spread_site() -> Site:
     return [*new_site(), {}]
 
 
+@passes(lambda variables: [(spreading.run_spread_plain, variables["count"])] if "count" in variables else [])
 def record_spread(site: Site, f: Any, args: Any, kwargs: Any = None) -> tuple[Any, Any]:
     """RECORD["call_spread"], which remembers the forward half for so many arguments."""
     if type(args) is not tuple or kwargs is not None and type(kwargs) is not dict:
@@ -439,6 +442,7 @@ def _new_size(site: Site, shape: Any) -> Site:
     return made
 
 
+@passes(lambda variables: _around_spread_by_name(**variables))
 def _record_spread_by_name(site: Site, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """The same where there are arguments by keyword."""
     names = tuple(kwargs)
@@ -459,6 +463,12 @@ def _record_spread_by_name(site: Site, f: Any, args: tuple[Any, ...], kwargs: di
     return y, None if back is None else (spreading.run_spread, back, len(args), kwargs, names)
 
 
+def _around_spread_by_name(
+    forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...], **others: Any
+) -> list[tuple[Any, ...]]:
+    return [] if forward is None else [(spreading.run_spread, len(args), kwargs, names)]
+
+
 def forward_of_method(f: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     """The forward half of the function of a bound method, for `arity` arguments with `self` and further ones by keyword; its
     pullback gives the cotangent of `self` first. None if it is not a plain function that takes these."""
@@ -473,11 +483,13 @@ def forward_of_method(f: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     return None if entry is None else adapter(f, arity, names, bound=True)
 
 
+@passes(lambda variables: [(calls.run_shifted,)])
 def call_known_method(forward: Any, *args: Any) -> tuple[Any, Any]:
     y, back = forward(*args)
     return y, None if back is None else (calls.run_shifted, back)
 
 
+@passes(lambda variables: [(calls.run_shifted,)])
 def call_known_method_with_names(handler: Any, names: tuple[str, ...], *args: Any) -> tuple[Any, Any]:
     split = len(args) - len(names)
     y, back = handler(*args[:split], **dict(zip(names, args[split:])))
@@ -508,6 +520,7 @@ def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     note_class(cls)
     note_code(init)
 
+    @passes()
     def generally(*args: Any) -> tuple[Any, Any]:
         split = len(args) - len(names)
         return classes.construct(cls, *args[:split], **dict(zip(names, args[split:])))
@@ -564,6 +577,7 @@ def _maker(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
     note_class(cls)
     note_code(new)
 
+    @passes(lambda variables: None if "made" in variables else [])
     def construct(*args: Any) -> tuple[Any, Any]:
         if cls.__new__ is not new:
             split = len(args) - len(names)

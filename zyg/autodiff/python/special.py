@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -31,10 +31,16 @@ from ..objects import (
 from ..objects.arithmetic import find
 from ..objects.cotangents import NUMBERS, NUMERIC, SCALARS
 from ..objects.numpy_numbers import PAIRS
+from ..objects.passing import passes
 from ..objects.shadows import F64
 from ..trying import bodies
 from .knowledge import HEAP_TYPE, has_plain_shadow, is_of_python, is_plain, note_class, note_code
 from .sites import Table, Tables, forward_of_method, new_tables, noted, operators
+
+
+def _around_binary(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    found = variables.get("found")
+    return [(run_reflected,)] if found is not None and found[0] else []
 
 
 def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]:
@@ -45,6 +51,7 @@ def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]
     function, complex_back = arithmetic.FUNCTIONS[op], arithmetic.COMPLEX_BACKS.get(op)
     run_numbers = numpy_numbers.RUN.get(op)
 
+    @passes(_around_binary)
     def record(a: Any, b: Any) -> tuple[Any, Any]:
         ta, tb = types = type(a), type(b)
         if ta is ndarray and short is not None:
@@ -95,6 +102,7 @@ def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
     short = numpy_operators.INPLACE[op]
     tables = new_tables()
 
+    @passes()
     def record(a: Any, b: Any) -> tuple[Any, Any]:
         cls = type(a)
         if cls is ndarray:
@@ -157,11 +165,13 @@ def special_method(slot: str, cls: type, arity: int) -> Any:
     return found[2] if getattr(cls, slot) is found[1] else None
 
 
+@passes()
 def record_len(f: Any, x: Any) -> tuple[Any, Any]:
     """What is called by the name of `len`."""
     return calls.forward_of(f)(x)
 
 
+@passes()
 def _getitem(x: Any, key: Any) -> tuple[Any, Any]:
     """RECORD["getitem"], with what is frequent first."""
     t = type(x)
@@ -205,6 +215,7 @@ def record_part(x: Any, key: slice) -> tuple[Any, Any]:
     return y, (subscripts.run_list_part, y, x, start)
 
 
+@passes()
 def _setitem(x: Any, key: Any, value: Any) -> Any:
     """RECORD["setitem"], with what is frequent first."""
     t = type(x)
@@ -223,6 +234,7 @@ def _setitem(x: Any, key: Any, value: Any) -> Any:
     return objects.RECORD["setitem"](x, key, value)
 
 
+@passes()
 def _neg(x: Any) -> tuple[Any, Any]:
     """RECORD["neg"]."""
     t = type(x)

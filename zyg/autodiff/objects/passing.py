@@ -1,0 +1,60 @@
+"""What run-time functions make of the pullbacks of calls that they do for emitted code.
+
+A call that returns gives value and pullback, and each run-time function on the way puts what brings the cotangents to its own
+operands around the pullback. A call that is left by an exception leaves its pullback with that (`python.escaping`); the functions on
+the way are found in the traceback then, and have said here what they would have put around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import CodeType
+from typing import Any, TypeVar
+
+# What is put around a pullback, (what runs it, what that takes besides), from outside; by the variables of the frame. None: not known.
+Around = Callable[[Mapping[str, Any]], list[tuple[Any, ...]] | None]
+F = TypeVar("F", bound=Callable[..., Any])
+
+_around: dict[int, Around] = {}  # by the identity of the code: code objects compare by value
+_left: dict[int, Any] = {}
+
+
+def _nothing(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    return []
+
+
+def passes(around: Around = _nothing) -> Callable[[F], F]:
+    """The decorated function gives the pullback of a call that it makes, with that around it."""
+
+    def decorate(function: F) -> F:
+        _around[id(function.__code__)] = around  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+def around_of(code: CodeType) -> Around | None:
+    return _around.get(id(code))
+
+
+def leaves(run: Any) -> Callable[[F], F]:
+    """The decorated function leaves pullbacks that are run by `run`, which gives a cotangent per operand, with exceptions."""
+
+    def decorate(function: F) -> F:
+        _left[id(function.__code__)] = run  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+def left_by(code: CodeType) -> Any:
+    """What runs the pullbacks that a run-time function leaves with exceptions."""
+    return _left.get(id(code))
+
+
+def run_nothing_flows(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """Of a call that has none of the operands as arguments."""
+    back[1][0](back[1], None, shadows)
+
+
+__all__ = ["around_of", "leaves", "left_by", "passes", "run_nothing_flows"]
