@@ -36,7 +36,7 @@ def _add_taken(y, a):
 
 def _add_places(y, a):
     z = y.copy()
-    extrema._add_places(z, np.arange(len(y)) % y.shape[1], a)
+    extrema._add_at_places(z, np.arange(len(y)) % y.shape[1], a)
     return z
 
 
@@ -52,7 +52,7 @@ case(products.add_stacked, _add_stacked, y=A("p n k", **D), a=A("p n m", **D), b
 case(gathering.taken, lambda a: gathering.taken(a, np.array([0, -1, 0])), a=A("n m", **D))
 case(gathering.add_taken, _add_taken, y=A("n m", **D), a=A("k m", **D))
 case(extrema._at_places, lambda a: extrema._at_places(a, np.arange(len(a)) % a.shape[1]), a=A("n m", **D))
-case(extrema._add_places, _add_places, y=A("n m", **D), a=A("n", **D))
+case(extrema._add_at_places, _add_places, y=A("n m", **D), a=A("n", **D))
 
 # Rules that NumPy's functions do not need for all that they are asked for.
 case(triangular.solve_lower, lambda t, b: np.linalg.solve(t, b), t=A("n n", "d", "regular", 1), b=A("n", **D))

@@ -10,89 +10,18 @@ many loops over elements (lowering/whole_arrays.py).
 
 from __future__ import annotations
 
-from string import Template
+from .rowloops import ADDED, COPIED, over_rows
 
-_ROWS = Template("""
-define void @$name(i64 %n, i64 %m, ptr %a, i64 %a0, i64 %a1, $other) {
-entry:
-$before
-  %vectors = and i64 %m, -8
-  %whole = select i1 %near, i64 %vectors, i64 0
-  br label %next
-next:
-  %i = phi i64 [ 0, %entry ], [ %i.next, %ended ]
-  %more = icmp slt i64 %i, %n
-  br i1 %more, label %row, label %done
-row:
-  %i.next = add i64 %i, 1
-  %a.at = mul i64 %i, %a0
-  %a.row = getelementptr i8, ptr %a, i64 %a.at
-$row
-  br label %eight
-eight:
-  %k = phi i64 [ 0, %row ], [ %k.next, %together ]
-  %again = icmp slt i64 %k, %whole
-  br i1 %again, label %together, label %rest
-together:
-  %k.next = add i64 %k, 8
-  %a.8 = getelementptr double, ptr %a.row, i64 %k
-$eight
-  br label %eight
-rest:
-  %j = phi i64 [ %k, %eight ], [ %j.next, %one ]
-  %left = icmp slt i64 %j, %m
-  br i1 %left, label %one, label %ended
-one:
-  %j.next = add i64 %j, 1
-  %a.j = mul i64 %j, %a1
-  %a.1 = getelementptr i8, ptr %a.row, i64 %a.j
-$one
-  br label %rest
-ended:
-  br label %next
-done:
-  ret void
-}
-""")
-
-_OF_TWO = """\
-  %near_a = icmp eq i64 %a1, 8
-  %near_b = icmp eq i64 %b1, 8
-  %near_both = and i1 %near_a, %near_b
+_BEHIND = """\
   %address_a = ptrtoint ptr %a to i64
   %address_b = ptrtoint ptr %b to i64
   %behind = sub i64 %address_a, %address_b
   %behind_1 = sub i64 %behind, 1
-  %apart = icmp uge i64 %behind_1, 63
-  %near = and i1 %near_both, %apart"""
-_ROW = """\
-  %b.at = mul i64 %i, %b0
-  %b.row = getelementptr i8, ptr %b, i64 %b.at"""
-_EIGHT = """\
-  %b.8 = getelementptr double, ptr %b.row, i64 %k
-"""
-_ONE = """\
-  %b.j = mul i64 %j, %b1
-  %b.1 = getelementptr i8, ptr %b.row, i64 %b.j
-"""
-_COPIED = """\
-  %x.{0} = load {1}, ptr %b.{0}, align 8
-  store {1} %x.{0}, ptr %a.{0}, align 8"""
-_ADDED = """\
-  %x.{0} = load {1}, ptr %a.{0}, align 8
-  %y.{0} = load {1}, ptr %b.{0}, align 8
-  %z.{0} = fadd {1} %x.{0}, %y.{0}
-  store {1} %z.{0}, ptr %a.{0}, align 8"""
-_FILLED = """\
-  %near = icmp eq i64 %a1, 8
-  %first = insertelement <8 x double> poison, double %value, i64 0
-  %values = shufflevector <8 x double> %first, <8 x double> poison, <8 x i32> zeroinitializer"""
-
-
-def _of_two(name: str, work: str) -> str:
-    eight, one = (work.format(*names) for names in (("8", "<8 x double>"), ("1", "double")))
-    other = "ptr %b, i64 %b0, i64 %b1"
-    return _ROWS.substitute(name=name, other=other, before=_OF_TWO, row=_ROW, eight=_EIGHT + eight, one=_ONE + one)
+  %is_read = icmp ult i64 %behind_1, 63"""
+_VALUES = """\
+  %first = insertelement <8 x double> poison, double %value.one, i64 0
+  %value.several = shufflevector <8 x double> %first, <8 x double> poison, <8 x i32> zeroinitializer"""
+_FILLED = "  store {1} %value.{0}, ptr %a.{0}, align 8"
 
 
 # 0, 1, ... up to the number of elements, which lie together.
@@ -129,14 +58,7 @@ done:
 
 TEXTS = {
     "zyg_count_up": _COUNTED,
-    "zyg_copy_to": _of_two("zyg_copy_to", _COPIED),
-    "zyg_add_to": _of_two("zyg_add_to", _ADDED),
-    "zyg_fill": _ROWS.substitute(
-        name="zyg_fill",
-        other="double %value",
-        before=_FILLED,
-        row="",
-        eight="  store <8 x double> %values, ptr %a.8, align 8",
-        one="  store double %value, ptr %a.1, align 8",
-    ),
+    "zyg_copy_to": over_rows("zyg_copy_to", "ab", COPIED, before=_BEHIND, unless="%is_read"),
+    "zyg_add_to": over_rows("zyg_add_to", "ab", ADDED, before=_BEHIND, unless="%is_read"),
+    "zyg_fill": over_rows("zyg_fill", "a", _FILLED, "double %value.one", _VALUES),
 }

@@ -27,12 +27,12 @@ from zyg.frontend.values import (
 )
 from zyg.ir.reductions import identity
 from zyg.ir.types import F64
-from zyg.rules import adjoint, tangent
 
 from .. import kernels
 from ..intrinsics import cut, machine
 from ..registry import emits, implements
 from .common import axis_index, lines
+from .gathering import each_others_rules
 from .reductions import (
     array_like,
     as_array,
@@ -262,38 +262,13 @@ def _at_places(rows: Any, places: Any) -> Any:
     return result
 
 
-def _add_places(rows: Any, places: Any, values: Any) -> None:
+def _add_at_places(target: Any, places: Any, values: Any) -> None:
     """Add to an element of each row."""
-    step0, step1 = rows.strides
-    kernels.add_places(len(rows), values, values.strides[0], rows, step0, step1, places)
+    step0, step1 = target.strides
+    kernels.add_places(len(target), values, values.strides[0], target, step0, step1, places)
 
 
-@adjoint(_at_places)
-def _at_places_rule(rows: Any, places: Any) -> Any:
-    return _at_places(rows, places), lambda d: (lambda made: _add_places(made, places, d), None)
-
-
-@tangent(_at_places)
-def _at_places_tangent(rows: Any, places: Any) -> Any:
-    return _at_places(rows, places), lambda moved, _: _at_places(moved, places)
-
-
-@adjoint(_add_places, mutates="rows")
-def _add_places_rule(rows: Any, places: Any, values: Any) -> Any:
-    _add_places(rows, places, values)
-    return None, lambda _, d: (d, None, _at_places(d, places))
-
-
-@tangent(_add_places, mutates="rows")
-def _add_places_tangent(rows: Any, places: Any, values: Any) -> Any:
-    _add_places(rows, places, values)
-
-    def push(moved: Any, _: Any, added: Any) -> Any:
-        made = moved.copy()
-        _add_places(made, places, added)
-        return None, made
-
-    return None, push
+each_others_rules(_at_places, _add_at_places)
 
 
 @unchecked

@@ -73,35 +73,35 @@ def _as_rows(a: Any) -> Any:
     return a if a.ndim == 2 else a[:, None]
 
 
-@adjoint(taken)
-def _taken_rule(source: Any, index: Any) -> Any:
-    def back(d: Any) -> Any:
-        return lambda made: add_taken(made, index, d), None
+def each_others_rules(take: Callable[..., Any], add: Callable[..., Any]) -> None:
+    """The rules of what takes elements by an index, take(source, index), and of what adds to these, add(target, index, values)."""
 
-    return taken(source, index), back
+    @adjoint(take)
+    def taken_back(source: Any, index: Any) -> Any:
+        return take(source, index), lambda d: (lambda made: add(made, index, d), None)
+
+    @tangent(take)
+    def taken_along(source: Any, index: Any) -> Any:
+        return take(source, index), lambda moved, _: take(moved, index)
+
+    @adjoint(add, mutates="target")
+    def added_back(target: Any, index: Any, values: Any) -> Any:
+        add(target, index, values)
+        return None, lambda _, d: (d, None, take(d, index))
+
+    @tangent(add, mutates="target")
+    def added_along(target: Any, index: Any, values: Any) -> Any:
+        add(target, index, values)
+
+        def push(moved: Any, _: Any, added: Any) -> Any:
+            made = moved.copy()
+            add(made, index, added)
+            return None, made
+
+        return None, push
 
 
-@tangent(taken)
-def _taken_tangent(source: Any, index: Any) -> Any:
-    return taken(source, index), lambda moved, _: taken(moved, index)
-
-
-@adjoint(add_taken, mutates="target")
-def _add_taken_rule(target: Any, index: Any, values: Any) -> Any:
-    add_taken(target, index, values)
-    return None, lambda _, d: (d, None, taken(d, index))
-
-
-@tangent(add_taken, mutates="target")
-def _add_taken_tangent(target: Any, index: Any, values: Any) -> Any:
-    add_taken(target, index, values)
-
-    def push(moved: Any, _: Any, added: Any) -> Any:
-        made = moved.copy()
-        add_taken(made, index, added)
-        return None, made
-
-    return None, push
+each_others_rules(taken, add_taken)
 
 
 @unchecked
