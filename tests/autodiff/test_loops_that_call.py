@@ -220,12 +220,20 @@ def looped(x):
     return sum([number * a * b for number, (a, b) in enumerate(zip([x, x * x], [2.0, x]))])
 
 
+def looped_over_pairs(x):
+    return sum([pair[0] * pair[1][0] for pair in enumerate(zip([x, x * x], [2.0, x]))])
+
+
 def test_names_that_stand_for_something_else_later(monkeypatch):
-    assert gradient(looped, 0.7) == pytest.approx(differences.derivative(looped, 0.7))
+    for function in (looped, looped_over_pairs):
+        assert gradient(function, 0.7) == pytest.approx(differences.derivative(function, 0.7))
     monkeypatch.setitem(globals(), "zip", lambda a, b: [(p * p, q) for p, q in builtins.zip(a, b)])
-    assert gradient(looped, 0.7) == pytest.approx(differences.derivative(looped, 0.7))
+    for function in (looped, looped_over_pairs):
+        assert gradient(function, 0.7) == pytest.approx(differences.derivative(function, 0.7))
     monkeypatch.setitem(globals(), "enumerate", lambda x: iter((3, v) for v in x))
-    assert gradient(looped, 0.7) == pytest.approx(differences.derivative(looped, 0.7))
+    assert gradient(looped_over_pairs, 0.7) == pytest.approx(differences.derivative(looped_over_pairs, 0.7))
+    with pytest.raises(zyg.Unsupported, match=r"`enumerate.*which is another function than when"):
+        gradient(looped, 0.7)  # (its loop takes the tuples apart)
 
 
 def test_wrong_calls():

@@ -141,11 +141,19 @@ def go_unless_type_in(e: Emitter, value: Value, types: Set[type], label: Label) 
     e.jump_if("FALSE", label)
 
 
-def go_unless_real(e: Emitter, value: Value, slow: Label, likely: type = float, types: Set[type] = REALS) -> None:
+def go_unless_real(
+    e: Emitter, value: Value, slow: Label, likely: type | None = float, types: Set[type] = REALS
+) -> None:
     """Go on if the value is exactly a float, int or bool (or of another one of `types`), else at `slow`."""
     if isinstance(value, Const):
         if type(value.value) not in types:
             jump(e, slow)
+        return
+    if likely is None:
+        go_unless_type_in(e, value, types, slow)
+        return
+    if types == {likely}:
+        go_unless_type(e, value, likely, slow)
         return
     real, other = Label(), Label()
     depth = e.depth

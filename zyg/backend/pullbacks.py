@@ -22,6 +22,14 @@ def nothing(back: Any, d: Any, shadows: Any) -> Any:
 NOTHING = (nothing,)
 
 
+def held(back: Any, d: Any, shadows: Any) -> Any:
+    """Stands where an attribute that most likely is computed was one of the instance's own, as if it had been read plainly."""
+    raise SystemError("only emitted code knows what was read")
+
+
+HELD = (held,)
+
+
 def in_field(back: Any, d: Any, shadows: Any) -> Any:
     """The pullback of a field of a named tuple: (in_field, its number, how many there are)."""
     if d is None:

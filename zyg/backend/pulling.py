@@ -27,7 +27,7 @@ from .phrases import (
     store_all,
     store_none,
 )
-from .pullbacks import in_field, nothing, pulled
+from .pullbacks import HELD, in_field, nothing, pulled
 from .shadowing import access, add_part, look_up, take_part
 
 if TYPE_CHECKING:
@@ -99,6 +99,12 @@ def op_pull(e: Emitter, tree: Tree) -> None:
             go_unless_is(e, lambda: item_at(e, whole, 0), nothing, recorded)
         elif attrs["access"] == "list_append":
             go_unless_type(e, back, int, recorded)
+        elif "computed" in attrs:
+            read = Label()
+            e.load(back)
+            jump_if_none(e, read)
+            go_unless_is(e, back, HELD, recorded)
+            e.label(read, depth)
         else:
             _go_if_recorded(e, instr, recorded)
         access(e, instr, none, end)

@@ -63,12 +63,10 @@ def _setattr(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> Non
         e.out("LOAD_CONST", None)
 
 
-def read_computed(e: Emitter, instr: Operation, operands: list[Value], end: Label) -> None:
-    """A property, by the forward half of its function; else the general way comes behind."""
+def read_computed(e: Emitter, instr: Operation, operands: list[Value], other: Label) -> None:
+    """A property, by the forward half of its function; else go to `other`, with something on the stack."""
     *arguments, _, types = operands
     assert isinstance(types, Const)
-    other = Label()
-    depth = e.depth
     call_method(e, Const(types.value.properties, OBJECT), "get", lambda: type_of(e, arguments[0]))
     e.out("COPY", 1)
     jump_if_none(e, other)
@@ -84,9 +82,6 @@ def read_computed(e: Emitter, instr: Operation, operands: list[Value], end: Labe
     else:
         e.out("POP_TOP")
     store_back(e, instr.results[-1])
-    jump(e, end)
-    e.label(other, depth + 1)
-    e.out("POP_TOP")
 
 
 def _go_unless_natural(e: Emitter, key: Value, slow: Label) -> None:

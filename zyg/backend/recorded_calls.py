@@ -123,12 +123,12 @@ def read_method(e: Emitter, instr: Operation, operands: list[Value]) -> None:
     e.out("COPY", 1)
     e.store(method)
     jump_if_none(e, slow)
-    go_if_is(e, method, PLAIN, known)
-    own = Label()
+    own, of_builtin = Label(), Label()
     if instr.attrs["checked"]:
-        of_builtin = Label()
         for _, handler in instr.attrs["handlers"][:1]:
             go_if_is(e, method, handler, of_builtin)
+    go_if_is(e, method, PLAIN, known)
+    if instr.attrs["checked"]:
         _go_if_own(e, x, name.value, value, own)
         e.label(of_builtin, depth)
     e.out("LOAD_CONST", None)

@@ -75,12 +75,17 @@ def op_record(e: Emitter, tree: Tree) -> None:
     if direct == "method":
         read_method(e, instr, operands)
         return
+    if "computed" in instr.attrs:
+        _computed(e, instr, operands)
+        return
     if direct is not None:
         slow = Label()
         depth = e.depth
         # It leaves the pullback (unless that is recorded rarely), and the results above it.
         if "complex" in instr.attrs:
             _direct_complex(e, instr, operands, slow)
+        elif "exactly" in instr.attrs:
+            _direct_of_types(e, instr, operands, slow)
         elif "plain" in instr.attrs:
             _direct_query(e, instr, operands, flags, slow)
         elif "class" in instr.attrs:
@@ -97,8 +102,6 @@ def op_record(e: Emitter, tree: Tree) -> None:
             e.store(r)
         with e.aside():
             e.label(slow, depth)
-            if rare is None and direct in ("getattr", "setattr"):
-                read_computed(e, instr, operands, end)
             call_function(e, function, operands)
             if rare is not None:
                 store_rarely(e, instr, rare, instr.results)
@@ -130,6 +133,26 @@ def op_record(e: Emitter, tree: Tree) -> None:
         e.label(end, e.depth)
 
 
+def _computed(e: Emitter, instr: Operation, operands: list[Value]) -> None:
+    """An attribute that most likely is computed; if not, it is read, or set, plainly."""
+    function = instr.operands[0]
+    other, slow, end = Label(), Label(), Label()
+    depth = e.depth
+    read_computed(e, instr, operands, other)
+    with e.aside():
+        e.label(other, depth + 1)
+        e.out("POP_TOP")
+        DIRECT[instr.attrs["direct"]](e, operands, slow, True)
+        for r in instr.results:
+            e.store(r)
+        jump(e, end)
+        e.label(slow, depth)
+        call_function(e, function, operands)
+        store_recorded(e, instr)
+        jump(e, end)
+    e.label(end, depth)
+
+
 def _direct_operator(e: Emitter, instr: Operation, operands: list[Value], flags: list[Value], slow: Label) -> None:
     """An operator on real numbers: on those that have been found to be, where nothing was recorded, and those tested here."""
     # (The flags were put in front of what is recorded rarely, and taken off in the opposite order.)
@@ -143,6 +166,15 @@ def _direct_operator(e: Emitter, instr: Operation, operands: list[Value], flags:
         e.label(known, depth)
     for k in instr.attrs["tests"]:
         go_unless_real(e, operands[k], slow, int if k in instr.attrs["ints"] else float)
+    for v in operands:
+        e.load(v)
+    operator(e, instr.attrs["direct"])
+
+
+def _direct_of_types(e: Emitter, instr: Operation, operands: list[Value], slow: Label) -> None:
+    """An operator on what is exactly of some types, of which nothing is recorded."""
+    for k in instr.attrs["tests"]:
+        go_unless_type(e, operands[k], instr.attrs["exactly"][k], slow)
     for v in operands:
         e.load(v)
     operator(e, instr.attrs["direct"])
@@ -167,10 +199,12 @@ def _direct_query(e: Emitter, instr: Operation, operands: list[Value], flags: li
         e.load(flag)
         jump_if_none(e, slow, negated=True)
     # What is compared with a text is one, most likely.
-    likely = next((str for v in operands if isinstance(v, Const) and type(v.value) is str), float)
+    likely: type | None = next((str for v in operands if isinstance(v, Const) and type(v.value) is str), float)
+    op = instr.attrs["direct"]
+    if op == "contains":
+        likely = None
     for k in instr.attrs["tests"]:
         go_unless_real(e, operands[k], slow, int if k in instr.attrs["ints"] else likely, instr.attrs["plain"][k])
-    op = instr.attrs["direct"]
     if op in ("format", "convert"):
         x, *spec, conversion = operands
         assert isinstance(conversion, Const)
@@ -188,20 +222,28 @@ def _direct_query(e: Emitter, instr: Operation, operands: list[Value], flags: li
 @operation
 def op_item(e: Emitter, tree: Tree) -> None:
     given, whole = tree.operation.operands
-    item, back = tree.operation.results
+    *items, back = tree.operation.results
     plain, end = Label(), Label()
     depth = e.depth
-    e.load(whole)
-    jump_if_none(e, plain)
+    apart = "apart" in tree.operation.attrs
+    if not apart:
+        e.load(whole)
+        jump_if_none(e, plain)
     e.load(given)
     e.out("UNPACK_SEQUENCE", 2)
-    store_all(e, [item, back])
-    jump(e, end)
-    e.label(plain, depth)
-    e.load(given)
-    e.store(item)
-    e.out("LOAD_CONST", None)
+    if apart:
+        e.out("UNPACK_SEQUENCE", len(items))
+    store_all(e, items)
     e.store(back)
+    if apart:
+        return
+    with e.aside():
+        e.label(plain, depth)
+        e.load(given)
+        store_all(e, items)
+        e.out("LOAD_CONST", None)
+        e.store(back)
+        jump(e, end)
     e.label(end, depth)
 
 

@@ -42,6 +42,10 @@ _ACCESS = {
 }  # fmt: skip
 
 
+# Functions that most likely make the tuples that a loop goes through.
+_MAKE_TUPLES = frozenset({"zip", "enumerate", "items", "pairwise", "product", "zip_longest"})
+
+
 def look_up(
     e: Emitter,
     shadows: Value,
@@ -122,9 +126,10 @@ def go_unless_looked_up(e: Emitter, instr: Operation, other: Label) -> None:
 
 
 def _add_to_whole(
-    e: Emitter, shadows: Value, x: Value, part: Value, d: Value, last: Value, shadow: Value, number: bool
+    e: Emitter, shadows: Value, x: Value, part: Value, d: Value, last: Value, shadow: Value, number: bool, tuples: bool
 ) -> None:
-    """Add the cotangent of an item to that of what a loop went through: of a list or dict, or by a function (`x` holds it)."""
+    """Add the cotangent of an item to that of what a loop went through: of a list or dict, or by a function (`x` holds it); by a
+    function, if most likely its items are `tuples` that are made for it."""
     found, other, mapping, end = (Label() for _ in range(4))
     depth = e.depth
     go_if_same(e, x, last, found)
@@ -134,9 +139,13 @@ def _add_to_whole(
     def held() -> None:
         item_at(e, x, 1)
 
-    call_method(e, shadows, "gone_through", held)
+    call_method(e, shadows, "adder" if tuples else "gone_through", held)
     e.store(shadow)
     e.label(found, depth)
+    if tuples:
+        call_function(e, shadow, [part, d])
+        e.out("POP_TOP")
+        return
     go_unless_type(e, shadow, list, other)
     add_part(e, shadows, shadow, part, d, True, None, number)
     with e.aside():
@@ -180,7 +189,8 @@ def access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
                 go_if_type(e, x, tuple, elsewhere)
 
             if kind == "get_next" and "shadow" not in instr.attrs:
-                _add_to_whole(e, shadows, x, part, d, last, shadow, instr.attrs.get("number", False))
+                tuples = instr.attrs["over"] in _MAKE_TUPLES
+                _add_to_whole(e, shadows, x, part, d, last, shadow, instr.attrs.get("number", False), tuples)
                 jump(e, none)
                 return
             if "called" in instr.attrs and results:

@@ -24,6 +24,7 @@ from . import calls, foreign, later, reach, reentry, structure
 from .arithmetic import BINARY_RECORD, by_methods, method_of, record_abs, run_kink
 from .backs import run_padded
 from .calls import known
+from .classes import read_by_name, set_by_name, without_flow
 from .cotangents import VALUES, accumulate, is_number, real_like
 from .passing import passes
 
@@ -381,12 +382,11 @@ MISSING = object()
 @known(getattr, exact=True)
 def _getattr(x: Any, name: str, default: Any = MISSING, /) -> tuple[Any, Any]:
     if default is MISSING:
-        accesses = later.accesses
-        known = accesses.read_by_name.get(name) if type(name) is str else None
-        if (known is not None and type(x) in known) or accesses.reads_plainly(x, name):
+        known = read_by_name.get(name) if type(name) is str else None
+        if (known is not None and type(x) in known) or later.accesses.reads_plainly(x, name):
             y = getattr(x, name)
             kind = type(y)
-            if kind is not float and not later.knowledge.flows(kind):
+            if kind in without_flow or (kind is not float and not later.knowledge.flows(kind)):
                 return y, None
             return y, (_run_read_plainly, x, name)
         y, back = shift(objects.attributes.record_getattr(x, name))
@@ -446,7 +446,7 @@ def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(setattr, exact=True)
 def _setattr(x: Any, name: str, value: Any, /) -> tuple[Any, Any]:
-    known = later.accesses.set_by_name.get(name) if type(name) is str else None
+    known = set_by_name.get(name) if type(name) is str else None
     if (known is not None and type(x) in known) or later.accesses.writes_plainly(x, name):
         setattr(x, name, value)
         return None, (_run_written_plainly, x, name)

@@ -360,6 +360,11 @@ def _set_by_object(x: Any, name: str, value: Any) -> tuple[Any, Any]:
 # The classes for which `object.__setattr__` sets the attribute itself, by its name: as far as is known, and as long as they are as they
 # were.
 plainly_set: dict[str, set[type]] = {}
+# By name, where that is not known when code is emitted: the types whose attribute is read plainly, or set, but for modules.
+read_by_name: dict[str, set[Any]] = {}
+set_by_name: dict[str, set[Any]] = {}
+# What is of exactly these types has no cotangent that flows (`python/knowledge.py` says which).
+without_flow: set[Any] = set()
 
 
 def _run_set_by_descriptor(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 import sys
 from typing import Any
@@ -346,6 +347,12 @@ def _give_extremes(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -
         return
     parts: list[Any] = [None] * len(chosen)
     later: Any = None
+    if {float}.issuperset(map(type, ds)) and math.isfinite(sum(map(abs, ds))):
+        parts, end = [0.0] * len(chosen), len(chosen)
+        for k in reversed([*itertools.compress(itertools.count(), chosen)]):
+            parts[k], end = sum(ds[k:end]), k
+        shadows.add_all(x, 0, parts)
+        return
     for k in range(len(chosen) - 1, -1, -1):
         d = ds[k]
         here = later if d is None else d if later is None else d + later if type(d) is float else accumulate(d, later)

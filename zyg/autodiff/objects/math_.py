@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import functools
+import inspect
 import keyword
 import math
 import operator
@@ -501,7 +502,7 @@ def getter(f: Any) -> Callable[..., tuple[Any, Any]]:
     if type(f) is operator.itemgetter:
         keys = f.__reduce__()[1]
         if len(keys) == 1:
-            return functools.partial(get_one, keys[0])
+            return _item_getter(keys[0])
         return functools.partial(_get_all, subscripts.record_getitem, keys)
     if type(f) is operator.attrgetter:
         names = f.__reduce__()[1]
@@ -603,12 +604,27 @@ def _run_path(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return (d,)
 
 
-@passes(lambda variables: [(builtins_.run_shift,)])
-def get_one(key: Any, x: Any) -> tuple[Any, Any]:
-    """`itemgetter(key)(x)`."""
-    if type(x) is tuple and type(key) is int:
-        return x[key], (_run_get_one, key, len(x))
-    return builtins_.shift(subscripts.record_getitem(x, key))
+def _item_getter(key: Any) -> Callable[[Any], tuple[Any, Any]]:
+    """`itemgetter(key)`, as a function (CPython calls it faster than a partial object)."""
+    is_place = type(key) is int
+
+    def get_one(x: Any) -> tuple[Any, Any]:
+        if is_place and type(x) is tuple:
+            return x[key], (_run_get_one, key, len(x))
+        return builtins_.shift(subscripts.record_getitem(x, key))
+
+    return get_one
+
+
+_GETS_ONE = passes(lambda variables: [(builtins_.run_shift,)])(_item_getter(0)).__code__
+
+
+def place_got(forward: Any) -> int | None:
+    """The place whose item is got, if `forward` is that of an `itemgetter` of one."""
+    if type(forward) is not FunctionType or forward.__code__ is not _GETS_ONE:
+        return None
+    key = inspect.getclosurevars(forward).nonlocals["key"]
+    return key if type(key) is int else None
 
 
 def _run_get_one(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

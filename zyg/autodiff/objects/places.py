@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from functools import partial
 from operator import is_, itemgetter
 from typing import Any
 
@@ -18,7 +17,7 @@ from zyg.errors import Unsupported
 from . import calls, foreign, iteration, keeping_items, keys
 from .calls import known
 from .cotangents import accumulate
-from .math_ import get_one
+from .math_ import place_got
 from .shadows import Elsewhere
 from .wholes import Whole, add_at
 
@@ -77,10 +76,8 @@ def picked(get: Any, rows: list[Any]) -> Any:
     if not _ROWS.issuperset(map(type, rows)):
         return None
     forward = calls.forward_by_others(get)
-    if type(forward) is not partial or forward.func is not get_one:
-        return None
-    key = forward.args[0]
-    if type(key) is not int or (key < 0 and list in map(type, rows)):
+    key = place_got(forward)
+    if key is None or (key < 0 and list in map(type, rows)):
         return None  # (a list may have another length when its item gets a cotangent)
     whole = _Picked(rows, key)
     return iteration.Direct(whole.steps(get), whole, "map")

@@ -12,11 +12,12 @@ reverse pass goes by.
 from __future__ import annotations
 
 import ctypes
+import functools
 import gc
 import operator
 import weakref
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import CellType, ModuleType
 from typing import Any
 
@@ -146,6 +147,12 @@ class Shadows:
     def gone_through(self, x: Any) -> Any:
         """The shadow of the items of a list or dict that a loop goes through; of something else what adds to its parts."""
         return self.items_of(x) if isinstance(x, (list, dict)) else x.adder(self)
+
+    def adder(self, x: Any) -> Callable[[Any, Any], None]:
+        """What adds to the parts of what a loop goes through."""
+        if isinstance(x, list):
+            return functools.partial(self.add_item, x)
+        return functools.partial(self.add_key, x) if isinstance(x, dict) else x.adder(self)
 
     def shadow_gone_through(self, whole: Any, kind: type) -> Any:
         """For what a loop says that it goes through: the shadow of its items if that is a list, or a dict; else None."""

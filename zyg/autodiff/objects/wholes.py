@@ -62,6 +62,8 @@ class Tuples(Whole):
     def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
         found = self.parts(shadows)
         assert found is not None
+        if len(found) == 2:
+            return _adder_of_pairs(*found)
 
         def add(part: Any, d: Any) -> None:
             for shadow, c in zip(found, d):
@@ -74,6 +76,27 @@ class Tuples(Whole):
                     add_at(shadow, part, c)
 
         return add
+
+
+def _adder_of_pairs(first: Any, second: Any) -> Callable[[Any, Any], None]:
+    """The same for two shadows."""
+
+    def add(part: Any, d: Any) -> None:
+        a, b = d
+        if a is not None and first is not None:
+            if part < len(first):
+                old = first[part]
+                first[part] = a if old is None else old + a if type(old) is float else accumulate(old, a)
+            else:
+                add_at(first, part, a)
+        if b is not None and second is not None:
+            if part < len(second):
+                old = second[part]
+                second[part] = b if old is None else old + b if type(old) is float else accumulate(old, b)
+            else:
+                add_at(second, part, b)
+
+    return add
 
 
 class Lists(Tuples):
@@ -109,9 +132,13 @@ class ListsAndTuples(Tuples):
     def parts(self, shadows: Any) -> tuple[Any, ...]:
         found = shadows.items.get(id(self))  # by pass: several may run at once
         if found is None:
-            found = tuple(
-                [[None] * tuple.__len__(x) if isinstance(x, tuple) else shadows.list_of(x) for x in self.iterables]
-            )
+            iterables = self.iterables
+            if _ALL_TUPLES(map(type, iterables)):
+                found = tuple([[None] * count for count in map(len, iterables)])
+            else:
+                found = tuple(
+                    [[None] * tuple.__len__(x) if isinstance(x, tuple) else shadows.list_of(x) for x in iterables]
+                )
             shadows.items[id(self)] = found
         return found
 
@@ -120,7 +147,12 @@ class ListsAndTuples(Tuples):
         found = shadows.items.pop(id(self), None)
         if found is None:
             return [None] * len(self.iterables)
+        if _ALL_TUPLES(map(type, self.iterables)):
+            return [*map(tuple, found)]
         return [tuple(ds) if isinstance(x, tuple) else None for x, ds in zip(self.iterables, found)]
+
+
+_ALL_TUPLES = frozenset({tuple}).issuperset
 
 
 class NumberedTuple(ListsAndTuples):
@@ -188,6 +220,18 @@ def adder_of(whole: Any, shadows: Any) -> Callable[[Any, Any], None]:
 
 def _add_nowhere(part: Any, d: Any) -> None:
     pass
+
+
+class _Nowhere(Whole):
+    """What nothing comes to."""
+
+    __slots__ = ()
+
+    def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
+        return _add_nowhere
+
+
+NOWHERE = _Nowhere()
 
 
 class _Held(Whole):

@@ -13,16 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from zyg.backend.pullbacks import PLAIN
-from zyg.ir.core import Const
+from zyg.backend.pullbacks import HELD, PLAIN
+from zyg.ir.core import Const, Instr
 
 from .. import objects
 from ..identity import note
 from ..objects import attributes
 from ..objects.arithmetic import find
+from ..objects.classes import read_by_name, set_by_name
 from ..objects.cotangents import INERT, NUMERIC, VALUES
 from .knowledge import HEAP_TYPE, forgets, has_plain_shadow, is_constant_number, is_of_python, note_class
-from .readers import reader, reader_of_class, setter
+from .readers import Reader, reader, reader_of_class, setter
 from .sites import CONTAINERS, Methods, nobody
 
 # Operations whose reverse is written out where they were done plainly.
@@ -40,6 +41,25 @@ def is_rare(instr: Any) -> bool:
         key = instr.operands[2]
         return not (isinstance(key, Const) and type(key.value) is int and key.value < 0)
     return True
+
+
+def is_part(made: Instr, instr: Instr) -> bool:
+    """Whether a recorded instruction reads an item of what may be a tuple, or a field of what may be a named tuple."""
+    if instr.op == "getattr":
+        return "computed" in made.attrs
+    if instr.op != "getitem" or "rare" not in made.attrs:
+        return False
+    at = instr.operands[1]
+    return isinstance(at, Const) and type(at.value) is int and at.value >= 0
+
+
+def part_of(instr: Instr) -> int | str:
+    """Which one."""
+    if instr.op == "getattr":
+        return instr.attrs["name"]
+    at = instr.operands[1]
+    assert isinstance(at, Const)
+    return at.value
 
 
 class Readers(dict):
@@ -69,9 +89,6 @@ class Types:
 
 readable: dict[tuple[str, bool], Types] = {}
 writable: dict[tuple[str, bool], Types] = {}
-# By name, where that is not known when code is emitted: the types whose attribute is read plainly, or set, but for modules.
-read_by_name: dict[str, set[Any]] = {}
-set_by_name: dict[str, set[Any]] = {}
 
 
 def readers(name: str, watched: bool) -> Types:
@@ -103,7 +120,7 @@ def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
     cls = type(x)
     read = types.properties.get(cls)
     if read is not None:
-        return read(x)
+        return _read(read, x, name)
     if cls is ModuleType:
         if name in vars(x):  # else it may have a `__getattr__`
             types.plain.add(ModuleType)
@@ -117,8 +134,13 @@ def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
         if read is not None:
             note_class(cls)
             note(types.properties, cls, (cls,), read)
-            return read(x)
+            return _read(read, x, name)
     return objects.RECORD["getattr"](x, name)
+
+
+def _read(read: Reader, x: Any, name: str) -> tuple[Any, Any]:
+    y, back = read(x)
+    return y, (attributes.run_attr, x, name) if back is HELD else back
 
 
 def _in_general(name: str, x: Any) -> tuple[Any, Any]:

@@ -84,6 +84,10 @@ class Activity:
             self.varied.add(instr.results[1])
             self.unknown.add(instr.results[1])
             return
+        if op == "item" and "numbered" in instr.attrs:  # by exactly an int, which carries nothing
+            self.unknown.update(instr.results[1:])
+            self.varied.update(instr.results[1:])
+            return
         if op == "checked_local":
             self._pass(instr.results, instr.operands)
             return

@@ -21,7 +21,7 @@ from .brief import with_quiet_calls
 from .class_bodies import as_function, is_class_body
 from .comprehensions import taken_in
 from .computed import computed_attributes, members_read
-from .counted import with_counted_loops
+from .counted import with_known_loops
 from .forms import Watched, ask_at_start
 from .forward import ForwardHalf
 from .inlining import with_generators
@@ -148,7 +148,7 @@ def _compile(code: CodeType, namespace: dict[str, Any] | None, watched: bool) ->
         if namespace is not None and not watched:
             function = with_generators(function, namespace)
         if namespace is not None:
-            function = with_counted_loops(function, namespace)
+            function = with_known_loops(function, namespace)
     if half is None and code.co_filename.startswith(_PACKAGE) and namespace is not None:
         function = with_quiet_calls(function, namespace)
     if half is None and is_class_body(code):

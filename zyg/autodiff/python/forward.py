@@ -25,6 +25,7 @@ from . import accesses, complexes, comprehensions, counted, escaping, inlining, 
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
 from .brief import QUIET
 from .computed import LENGTH
+from .likely import counting, gone_through, likely_types
 from .normal import Normal, is_call_of, successors
 
 QUERIES = queries.DIRECT
@@ -103,6 +104,7 @@ class ForwardHalf:
                 self.taken[block] = block.instrs[0].result
         self.scope = self._namespace()
         self.makers = {r: i for _, i in function.instructions() for r in i.results}
+        self.counts = use_counts(function)
         self.gathered = {} if brief else gathered(function)
         self.only_tested = _only_tested(function)  # comparisons whose truth alone matters
         self.counting: set[Value] = set() if brief else counting(function)
@@ -179,6 +181,9 @@ class ForwardHalf:
         pair, iterator = item.operands
         if iterator in self.wholes:
             block.instrs[0] = self._recorded(block, item)
+        elif "apart" in item.attrs:
+            count = {"count": len(item.results)}
+            block.instrs[0] = Instr("unpack", [pair], item.results, count, [], item.position)
         else:
             del block.instrs[0]
             as_it_is = lambda v: pair if v is item.result else v
@@ -196,7 +201,8 @@ class ForwardHalf:
         if kind == "item":
             back = Value(OBJECT)
             over = gone_through(self.makers, instr.results[0])
-            made = Instr("item", [*instr.operands], [*instr.results, back], {"over": over}, [], instr.position)
+            attrs = {**instr.attrs, "over": over}
+            made = Instr("item", [*instr.operands], [*instr.results, back], attrs, [], instr.position)
             made.operands[1] = self.wholes[made.operands[1]]
             self.home[back] = block
         if kind == "record":
@@ -219,6 +225,8 @@ class ForwardHalf:
         operands = [*instr.operands, *[Const(x, OBJECT) for x in extra_operands(instr)]]
         if op == "iter" and instr.attrs.get("loop"):
             function: Any = loops.loop_over if "calls" in instr.attrs else loops.loop
+            if "apart" in instr.attrs:
+                function = loops.loop_apart
         elif is_call_of(instr, sources.finish):
             attrs["of"], function, operands = "finish", sources.record_finish, operands[1:]
             if not self.brief:
@@ -296,6 +304,7 @@ class ForwardHalf:
                 function = special.record_part if op == "getitem" else function
             elif written:
                 attrs["direct"] = op
+                attrs |= likely_types(instr, self.makers, self.counts)
             if complexes.is_about_complex(instr, self.complex):
                 attrs["complex"] = tuple(v in self.complex for v in instr.operands)
             likely = self._likely_container(instr)
@@ -379,7 +388,7 @@ class ForwardHalf:
                 instr.attrs["ints"] = tuple(k for k in instr.attrs["tests"] if original.operands[k] in self.counting)
                 instr.attrs["flags"] = len(dict.fromkeys(real.values()))
                 instr.operands += dict.fromkeys(real.values())
-            if rules.base(original.op) in rules.DIRECT:
+            if rules.base(original.op) in rules.DIRECT and "exactly" not in instr.attrs:
                 unknown = [v for v in original.operands if not self.activity.number(v)]
                 flags = dict.fromkeys(known[v] for v in unknown if v in known)
                 instr.attrs["tests"] = tuple(
@@ -561,66 +570,6 @@ def _only_tested(function: Function) -> set[Instr]:
         for v in used:
             found.pop(v, None)
     return set(found.values())
-
-
-_OF_INTS = frozenset({"add", "sub", "mul", "floordiv", "mod", "neg", "pos"})
-
-
-def _called(makers: dict[Value, Instr], v: Value) -> str:
-    """The name of the function, or method, whose result a value is."""
-    made = makers.get(v)
-    return _name_of(makers, made.operands[0]) if made is not None and made.op == "call_object" else ""
-
-
-def _name_of(makers: dict[Value, Instr], v: Value) -> str:
-    callee = makers.get(v)
-    return callee.attrs["name"] if callee is not None and callee.op in ("global", "getattr") else ""
-
-
-def gone_through(makers: dict[Value, Instr], v: Value) -> str:
-    """The name of the function over whose result the loop goes that has a value as its item."""
-    item = makers.get(v)
-    loop = makers.get(item.operands[1]) if item is not None and item.op == "item" else None
-    if loop is None or loop.op != "iter":
-        return ""
-    whole = loop.operands[0]
-    return _called(makers, whole) if "calls" not in loop.attrs else _name_of(makers, makers[whole].operands[0])
-
-
-def counting(function: Function) -> set[Value]:
-    """Most likely ints, as it looks: items of loops over `range`, lengths, numbers of `enumerate`, and what is calculated with
-    these."""
-    makers = {r: i for _, i in function.instructions() for r in i.results}
-    incoming: dict[Value, list[Value]] = {}
-    for _, instr in function.instructions():
-        for target in instr.targets:
-            for p, a in zip(target.block.params, target.args, strict=True):
-                incoming.setdefault(p, []).append(a)
-
-    def calculated_with(v: Value) -> list[Value] | None:
-        made = makers.get(v)
-        return incoming.get(v) if made is None else made.operands if rules.base(made.op) in _OF_INTS else None
-
-    found = {v for v in makers if _called(makers, v) == "len" or makers[v].op == "len_"}
-    for v, made in makers.items():
-        if gone_through(makers, v) == "range" or (
-            "counts" in made.attrs and v is made.results[-1] and made.op == "next"
-        ):
-            found.add(v)
-    for v, made in makers.items():
-        if made.op == "unpack" and v is made.results[0] and gone_through(makers, made.operands[0]) == "enumerate":
-            found.add(v)
-    ints = found | {v for v in [*makers, *incoming] if calculated_with(v) is not None}
-    while True:  # optimistically: what goes round a loop is an int as long as nothing tells otherwise
-        still = {
-            v
-            for v in ints
-            if v in found
-            or all(type(a.value) is int if isinstance(a, Const) else a in ints for a in calculated_with(v) or ())
-        }
-        if still == ints:
-            return ints
-        ints = still
 
 
 def called_attributes(function: Function) -> dict[Instr, Instr]:

@@ -30,7 +30,7 @@ from zyg.transforms import transform_of
 from ..identity import lasts
 from ..objects import calls, foreign, reentry, user_rules
 from .comprehensions import drop_unused, plain_variables, replace, taken_in
-from .normal import steps_a_loop
+from .items import steps_a_loop
 from .stepping import generator_of
 
 NOTHING = Const(None, NONE)

@@ -21,6 +21,7 @@ from zyg.backend.phrases import forget_hashed
 from ..identity import lasts, let_go, note
 from ..objects import calls, classes, queries
 from ..objects.arithmetic import find
+from ..objects.classes import without_flow
 from ..objects.cotangents import INERT, VALUES
 
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
@@ -57,7 +58,7 @@ _BASES = frozenset({object, list, dict, set, deque, OrderedDict, defaultdict}) |
 
 # What is of exactly these types has no cotangent that flows: it carries nothing, or has a shadow.
 _WITHOUT_FLOW = frozenset({list, dict, set, deque}) | INERT
-without_flow: set[Any] = {*_WITHOUT_FLOW}
+without_flow.update(_WITHOUT_FLOW)
 
 
 def flows(kind: type) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import count
+from itertools import count, repeat
 from typing import Any
 
 from zyg.backend.pullbacks import nothing
@@ -11,7 +11,8 @@ from .. import objects
 from ..objects import calls, generators, iteration, reentry, sources, stepped
 from ..objects.cotangents import INERT
 from ..objects.iteration import Direct, Items, Values
-from ..objects.wholes import Entries, Lists, ListsAndTuples, Numbered, NumberedTuple
+from ..objects.wholes import NOWHERE, Entries, Lists, ListsAndTuples, Numbered, NumberedTuple
+from . import counted
 from .sites import as_they_are
 
 
@@ -47,6 +48,12 @@ def loop(x: Any) -> tuple[Any, Any]:
 def loop_over(call: tuple[Any, ...]) -> tuple[Any, Any]:
     """The same for what a call gives: of what, and with which arguments."""
     f = call[0]
+    return loop_apart(call) if f is zip or f is enumerate else _over_call(f, call)
+
+
+def loop_apart(call: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The same for a call of `zip` or `enumerate`, whose items are tuples that the loop takes apart."""
+    f = call[0]
     if f is zip:
         if zip in as_they_are:  # (what small loops take is this)
             lists = call[1:]
@@ -60,9 +67,20 @@ def loop_over(call: tuple[Any, ...]) -> tuple[Any, Any]:
             return zip(enumerate(items), count()), (nothing, Numbered(items))
         if type(items) is tuple:
             return zip(enumerate(items), count()), (nothing, NumberedTuple((items,)), run_taken)
-    forward = calls.forward_of(f)
-    if (f is zip or f is enumerate) and forward is calls.KNOWN[f]:
+    as_known(f)
+    if calls.forward_of(f) is calls.KNOWN[f]:
         as_they_are.add(f)
+    items, whole = _over_call(f, call)
+    return (zip(items, repeat(None)), (nothing, NOWHERE)) if whole is None else (items, whole)
+
+
+def as_known(f: Any) -> None:
+    if f is not zip and f is not enumerate:
+        raise counted.is_another("zip(...)` or `enumerate(...)")
+
+
+def _over_call(f: Any, call: tuple[Any, ...]) -> tuple[Any, Any]:
+    forward = calls.forward_of(f)
     y, back = forward(*call[1:])
     if type(y) is Direct:
         return y.base, (nothing, y.whole) if back is None else (nothing, y.whole, run_call, back)

@@ -134,6 +134,8 @@ class _Expansion:
             function = Const(objects.loop, OBJECT)
         elif of == "iter" and isinstance(function, Const) and function.value is loops.loop_over:
             function = Const(objects.iteration.loop_over, OBJECT)
+        elif of == "iter" and isinstance(function, Const) and function.value is loops.loop_apart:
+            function = Const(loop_apart, OBJECT)
         if of in ("call_object", "call_plainly", "len"):
             found = Value(OBJECT)
             callee, *arguments = (
@@ -147,7 +149,16 @@ class _Expansion:
             self.call(function, operands, instr.results)
 
     def _item(self, instr: Instr) -> None:
-        self.call(item, instr.operands, instr.results)
+        if "apart" not in instr.attrs:
+            self.call(item, instr.operands, instr.results)
+            return
+        *items, back = instr.results
+        given = Value(OBJECT)
+        self.call(item, instr.operands, [given, back])
+        self.emit("unpack", [given], items, count=len(items))
+
+    def _parts(self, instr: Instr) -> None:
+        self.emit("call_object", [Const(parts, OBJECT), *instr.operands], instr.results, keywords=())
 
     def _pull(self, instr: Instr) -> None:
         back, d, shadows, *more = instr.operands
@@ -224,6 +235,18 @@ def take(exception: BaseException, depth: int = 0) -> Any:
 
 def item(given: Any, whole: Any) -> tuple[Any, Any]:
     return (given, None) if whole is None else given
+
+
+def loop_apart(call: tuple[Any, ...]) -> tuple[Any, Any]:
+    loops.as_known(call[0])
+    return objects.iteration.loop_over(call)
+
+
+def parts(*ds: Any) -> tuple[Any, ...] | None:
+    for d in ds:
+        if d is not None:
+            return ds
+    return None
 
 
 def pull(back: Any, d: Any, shadows: Any, wanted: tuple[int, ...]) -> tuple[Any, ...]:

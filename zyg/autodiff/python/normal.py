@@ -24,6 +24,7 @@ from ..objects import delegation, reach, sources
 from ..trying import ENTER, LEAVE
 from . import escaping, landing
 from .above import above
+from .items import iterate_what_is_passed, separate_items
 from .starred import pass_parts
 
 # Ops that do not raise, so that a block may hold any number of them.
@@ -73,8 +74,8 @@ def normalise(function: Function, watched: bool = False, brief: bool = False) ->
         made = Instr("call_object", [Const(delegation.handed_over, OBJECT)], [handed], {"keywords": ()})
         f.entry.instrs.insert(0, made)
     _remove_unreachable(f)
-    _iterate_what_is_passed(f)
-    _separate_items(f, brief)
+    iterate_what_is_passed(f)
+    separate_items(f, brief)
     for block in list(f.blocks):
         _separate_yields(f, block)
     handlers = {b.handler.block for b in f.blocks if b.handler is not None}
@@ -426,92 +427,6 @@ def _take_in_silent(f: Function, inside: set[Block]) -> None:
         if all(source in inside and target is not source.handler for source, target in edges[block]):
             inside.add(block)
             work += [t.block for t in block.successors()]
-
-
-def _iterate_what_is_passed(f: Function) -> None:
-    """A comprehension that is a function of its own gets an iterator: its loop is one like others, over that."""
-    passed = next((p for p in f.params if p.name == ".0"), None)
-    if passed is None:
-        return
-    steps = [i for _, i in f.instructions() if i.op == "next" and i.operands[0] is passed]
-    if steps:
-        iterator = Value(OBJECT)
-        for step in steps:
-            step.operands[0] = iterator
-        at = next(n for n, i in enumerate(f.entry.instrs) if i.op not in ("free_cell", "new_cell", "unbound"))
-        f.entry.instrs.insert(at, Instr("iter", [passed], [iterator], {}, [], steps[0].position))
-
-
-def _separate_items(f: Function, brief: bool) -> None:
-    """Where an iterator is only stepped through by loops, `next` gives what `item` takes apart."""
-    uses_of: dict[Value, list[tuple[Block, Instr]]] = {}
-    passed: set[Value] = set()
-    for block, instr in f.instructions():
-        for v in instr.operands:
-            uses_of.setdefault(v, []).append((block, instr))
-        for target in instr.targets:
-            passed.update(target.args)
-    for block in f.blocks:
-        if block.handler is not None:
-            passed.update(block.handler.args)
-    for home, made in list(f.instructions()):
-        if made.op != "iter" or made.result in passed or "counts" in made.attrs:
-            continue
-        steps = uses_of.get(made.result, [])
-        if all(instr.op == "next" and steps_a_loop(block, instr) for block, instr in steps):
-            made.attrs["loop"] = True
-            if not brief:
-                _call_with_the_loop(home, made, uses_of)
-            for block, instr in steps:
-                _take_apart(f, block, instr, made)
-
-
-def _call_with_the_loop(block: Block, loop: Instr, uses_of: dict[Value, list[tuple[Block, Instr]]]) -> None:
-    """`for ... in zip(...)` begins by one operation, of what is called and its arguments."""
-    at = block.instrs.index(loop)
-    call = block.instrs[at - 1] if at else loop
-    if call.op != "call_object" or call.attrs["keywords"] or call.results != loop.operands:
-        return
-    callee = next((i for i in block.instrs[:at] if call.operands[0] in i.results), None)
-    if callee is None or callee.op != "global" or callee.attrs["name"] not in _BEGIN_LOOPS:
-        return
-    if len(uses_of[call.result]) == 1:
-        call.op, call.attrs = "tuple", {"call": True}
-        loop.attrs["calls"] = True
-        loop.position = call.position
-
-
-# The names of functions that are mostly called for a loop to go through what they give.
-_BEGIN_LOOPS = frozenset({"zip", "enumerate"})
-
-
-def steps_a_loop(block: Block, step: Instr) -> bool:
-    """Whether a block ends in `more, item = next it; branch more`, where the item counts only if there is more."""
-    end = block.terminator
-    if len(block.instrs) < 2 or block.instrs[-2] is not step or end.op != "branch":
-        return False
-    more, item = step.results
-    return end.operands[0] is more and item not in end.targets[1].args and more not in end.targets[0].args
-
-
-def _take_apart(f: Function, block: Block, step: Instr, made: Instr) -> None:
-    target = block.terminator.targets[0]
-    item = step.results[1]
-    pair = step.results[1] = Value(OBJECT)
-    body = Block(f"{block.name}.item")
-    body.in_generator = block.in_generator
-    body.instrs.append(Instr("item", [pair, made.result], [item], {}, [], step.position))
-    body.instrs.append(Instr("jump", targets=[Target(target.block, target.args)], position=step.position))
-    block.terminator.targets[0] = Target(body)
-    out = block.terminator.targets[1]
-    over = Block(f"{block.name}.over")
-    over.in_generator = block.in_generator
-    told = Instr("call_object", [Const(sources.finish, OBJECT), made.result], [Value(OBJECT)], {"keywords": ()})
-    over.instrs = [told, Instr("jump", targets=[Target(out.block, out.args)], position=step.position)]
-    block.terminator.targets[1] = Target(over)
-    at = f.blocks.index(block)
-    f.blocks.insert(at + 1, body)
-    f.blocks.insert(f.blocks.index(out.block), over)
 
 
 def _separate_yields(f: Function, block: Block) -> None:

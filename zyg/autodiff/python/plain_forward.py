@@ -49,6 +49,8 @@ def _is_written_out(instr: Instr) -> bool:
             not isinstance(v, Const) or type(v.value) in types
             for v, types in zip(instr.operands[1:3], instr.attrs["plain"])
         )
+    if "exactly" in instr.attrs:
+        return True
     if "plain" in instr.attrs or rules.base(direct) not in rules.DIRECT:
         return False
     return all(not isinstance(v, Const) or type(v.value) in REALS for v in instr.operands[1:])
@@ -83,6 +85,8 @@ class _PlainForward(Versions):
             _TRANSLATED[direct](self, instr)
         elif direct in _COMPARISONS:
             self._comparison(instr)
+        elif "exactly" in instr.attrs:
+            self._of_types(instr)
         else:
             self._arithmetic(instr)
 
@@ -130,6 +134,9 @@ class _PlainForward(Versions):
     def _learn(self, original: Value, what: Any, likely: type) -> None:
         """Let a value be of one of some types, or natural."""
         v = self._of(original)
+        natural = self.around.integers.get(original)
+        if natural is not None and (natural if what is NATURAL else int in what):
+            return
         if not self._knows(v, what):
             self._test_early(original, Test(NATURAL if what is NATURAL else "typed", v, likely, what))
             self.facts.add((v, what))
@@ -173,6 +180,16 @@ class _PlainForward(Versions):
             self.facts.add((made, _INT))
         elif rules.base(direct) != "pow":
             self.facts.add((made, REALS))
+
+    def _of_types(self, instr: Instr) -> None:
+        """Text that is put together, and the like: the result is of the type of what is no int."""
+        operands, types = instr.operands[1:3], instr.attrs["exactly"]
+        for k in instr.attrs["tests"]:
+            self._learn(operands[k], frozenset({types[k]}), types[k])
+        (result,) = instr.results
+        made = self._emit(instr.attrs["direct"], [self._of(v) for v in operands], instr.position, result.name)
+        self.value[result] = made
+        self.facts.add((made, frozenset({types[types[0] is int]})))
 
     def _comparison(self, instr: Instr) -> None:
         attrs = instr.attrs

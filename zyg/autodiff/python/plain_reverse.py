@@ -32,7 +32,7 @@ _WRITTEN = frozenset({"setattr", "setitem"})
 _READS_PART = _READ | {"get_cell"}
 _SETS_PART = {"setattr": "getattr", "setitem": "getitem", "set_cell": "get_cell"}
 # What does nothing to shadows, or adds to them at most.
-_ADDS = frozenset({"accumulate", "rule", "tuple", "cotangents", "join", "pop"})
+_ADDS = frozenset({"accumulate", "rule", "tuple", "parts", "cotangents", "join", "pop"})
 
 
 def plain_reverse(function: Function) -> Function:
@@ -52,7 +52,8 @@ def _is_step(instr: Instr) -> bool:
     """Whether a cotangent may come to an item of a list or tuple, or to a value of a dict, that a loop goes through."""
     if instr.op != "pull" or instr.attrs.get("access") != "get_next" or "brief" in instr.attrs:
         return False
-    return not is_nothing(instr.operands[1]) and instr.attrs["over"] in ("", "values")
+    alone = instr.attrs["over"] in ("", "values")
+    return not is_nothing(instr.operands[1]) and (alone or "apart" in instr.attrs)
 
 
 def _only_adds(instr: Instr) -> bool:
@@ -109,6 +110,8 @@ class _PlainReverse(Versions):
         if not _only_adds(instr):
             self.taken.clear()
         if instr.op == "tuple" and (self._items_of_tuples(instr) or self._taken_apart(instr)):
+            return
+        if instr.op == "parts" and self._items_of_tuples(instr):
             return
         rare = _has_formulas(instr)
         if rare:
@@ -315,33 +318,34 @@ class _PlainReverse(Versions):
         self.here.instrs.append(Instr("pull", list(map(self._of, operands)), [], attrs, [], instr.position))
 
     def _items_of_tuples(self, made: Instr) -> bool:
-        """Tuples that a loop goes through, and that are taken apart: their items are added to the shadows of what they are
-        items of, without the tuple of the cotangents."""
-        taken, step, *_ = [*self.body[self.number + 1 : self.number + 3], None, None]
-        if taken is None or step is None or taken.op != "pull" or step.attrs.get("access") != "get_next":
+        """Tuples that a loop goes through, and that are taken apart, by the loop itself or behind: their items are added to the shadows
+        of what they are items of, without the tuple of the cotangents."""
+        following, d = self.number + 1, made.results[0]
+        if not self._used_once(d):
+            return False
+        taken = None
+        if made.op == "tuple":
+            taken, *_ = [*self.body[following : following + 1], None]
+            if taken is None or taken.op != "pull" or not _has_formulas(taken) or taken.attrs["of"] != "unpack":
+                return False
+            if taken.operands[1] is not d or len(taken.results) != 1 or not self._used_once(taken.results[0]):
+                return False
+            following, d = following + 1, taken.results[0]
+        step, *_ = [*self.body[following : following + 1], None]
+        if step is None or step.attrs.get("access") != "get_next" or step.operands[1] is not d:
             return False
         apart = step.attrs["over"] in _APART
         kinds = _EACH if apart else _PARTS.get(step.attrs["over"])
-        alone = len(taken.results) == 1 and self._used_once(made.results[0]) and self._used_once(taken.results[0])
-        if (
-            kinds is None
-            or not alone
-            or not _has_formulas(taken)
-            or taken.attrs["of"] != "unpack"
-            or taken.operands[1] is not made.results[0]
-            or step.operands[1] is not taken.results[0]
-        ):
+        if kinds is None or len(kinds := kinds(len(made.operands))) != len(made.operands):
             return False
-        kinds = kinds(len(made.operands))
-        if len(kinds) != len(made.operands):
-            return False
-        self._ask_rare(taken)
+        if taken is not None:
+            self._ask_rare(taken)
         shadows = self._shadows(step, "apart" if apart else "next", kinds, early=False)
         places = self._unpacked(step, len(kinds)) if apart else [step.operands[0]] * len(kinds)
         for d, kind, shadow, place in zip(made.operands, kinds, shadows, places, strict=True):
             if kind is not _NONE:
                 self._add(step, self._of(d), kind, shadow, place)
-        self.skipped = self.number + 3
+        self.skipped = following + 1
         return True
 
     def _taken_apart(self, made: Instr) -> bool:

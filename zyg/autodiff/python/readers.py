@@ -1,4 +1,5 @@
-"""Attributes that are not read and set plainly: by class of the object a function that reads (or sets) one and gives its pullback too.
+"""Attributes that are not read and set plainly: by class of the object a function that reads (or sets) one and gives its pullback too
+(HELD, where it is one of the instance's own).
 
 What Python's protocol comes to is found out once per class: the property, the descriptor, `__getattr__`, what a class itself holds.
 `accesses` keeps these functions as long as the classes are as they were; where there is none, the general functions do the work.
@@ -21,12 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from zyg.backend.pullbacks import in_field
+from zyg.backend.pullbacks import HELD, in_field
 
 from ..objects import attributes, calls, classes, native
 from ..objects.arithmetic import find, is_python
 from ..objects.cotangents import accumulate, is_number
-from .knowledge import changes, has_plain_shadow, is_plain, note_class, note_code, without_flow
+from .knowledge import changes, has_plain_shadow, is_plain, note_class, note_code
 from .sites import forward_of_method
 
 Reader = Callable[[Any], tuple[Any, Any]]
@@ -135,7 +136,7 @@ def _held_or_asked(name: str, forward: Any) -> Reader:
         held = x.__dict__
         if name in held:
             y = held[name]
-            return y, None if type(y) in without_flow else (attributes.run_attr, x, name)
+            return y, HELD
         return forward(x, name)
 
     return read
@@ -161,7 +162,7 @@ def _kept(name: str, otherwise: Reader) -> Reader:
         held = x.__dict__
         if name in held:
             y = held[name]
-            return y, None if type(y) in without_flow else (attributes.run_attr, x, name)
+            return y, HELD
         return otherwise(x)
 
     return read

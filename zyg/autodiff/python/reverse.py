@@ -15,6 +15,7 @@ from ..objects.queries import TRUTHS
 from . import accesses, complexes, landing, rules
 from .carrying import carried
 from .forward import ForwardHalf, Saved, extra_operands
+from .likely import holds_constants
 from .normal import is_call_of
 from .zeros import NOTHING, drop_zeros, is_nothing
 
@@ -58,11 +59,11 @@ class ReverseHalf:
         # part of the tuple's where that is wanted.
         self.places: dict[Value, dict[int | str, None]] = {}
         for made, instr in forward.originals.items():
-            if _is_part(made, instr) and not self.activity.inert(instr.operands[0]):
-                self.places.setdefault(instr.operands[0], {})[_part(instr)] = None
+            if accesses.is_part(made, instr) and not self.activity.inert(instr.operands[0]):
+                self.places.setdefault(instr.operands[0], {})[accesses.part_of(instr)] = None
         for instr, kind in forward.kinds.items():
             if kind == "part" and not self.activity.inert(instr.operands[0]):
-                self.places.setdefault(instr.operands[0], {})[_part(instr)] = None
+                self.places.setdefault(instr.operands[0], {})[accesses.part_of(instr)] = None
 
     def run(self) -> Function:
         """The reverse half; the forward half pushes what it needs and returns its pullback."""
@@ -405,19 +406,23 @@ class ReverseHalf:
         b.op("call_object", Const(delegation.is_undone, OBJECT), *operands, keywords=())
 
     def _reverse_item(self, instr: Instr) -> None:
-        item, back = instr.results
-        d = NOTHING if self.activity.inert(item) else self._take(item)
+        *items, back = instr.results
+        ds = [NOTHING if self.activity.inert(item) else self._take(item) for item in items]
+        if "apart" not in instr.attrs:
+            (d,) = ds
+        else:  # (None if all are)
+            (d,) = self.builder.emit("parts", *ds, types=(OBJECT,))
         whole = instr.operands[1]
         operands = [self._primal(back), d, self.shadows, self._primal(whole), NOTHING, NOTHING]
         operands += self._looked_up(whole, "items")
-        attrs = {"of": "item", "wanted": (), "access": "get_next", "over": instr.attrs["over"]}
+        attrs = {"of": "item", "wanted": (), "access": "get_next", **instr.attrs}
         self.builder.emit("pull", *operands, types=(), **attrs)
 
     def _reverse_part(self, instr: Instr) -> None:
         """An item of what is a tuple."""
         d = self._take(instr.result)
         if not is_nothing(d):
-            self._add_item(instr.operands[0], _part(instr), d)
+            self._add_item(instr.operands[0], accesses.part_of(instr), d)
 
     def _reverse_cell(self, instr: Instr) -> None:
         """What a new cell gathered belongs to what was put into it."""
@@ -452,6 +457,8 @@ class ReverseHalf:
         d = self._cotangent_of_results(instr.results)
         wanted = self._wanted(instr)
         if not instr.operands and not extra_operands(instr):  # nothing was put into it
+            return
+        if instr.op == "list" and holds_constants(instr):
             return
         if instr.op == "tuple":  # the cotangent of a tuple is the tuple of those of its items
             if wanted and not is_nothing(d):
@@ -511,11 +518,11 @@ class ReverseHalf:
             used = set().union(*map(rules.leaves, written))
             y = self._primal(original.results[0]) if "y" in used else NOTHING
             operands += [y, *[self._primal(v) if k in used else NOTHING for k, v in enumerate(original.operands)]]
+        elif "exactly" in instr.attrs or of == "floordiv":  # done plainly, it carries nothing
+            pass
         elif (written := rules.written_out(of, original.operands)) is not None:
             attrs["expressions"] = tuple(written[k] for k in wanted)
             operands += self._rule_operands(original, attrs["expressions"])
-        elif of == "floordiv":  # done plainly, it carries nothing
-            pass
         elif of in rules.DIRECT:
             attrs["rule"] = True
             operands += [
@@ -526,13 +533,15 @@ class ReverseHalf:
             attrs["access"] = of
             if instr.attrs["direct"] == "method":
                 attrs["called"] = True
+            if "computed" in instr.attrs and of == "getattr":
+                attrs["computed"] = True
             if "likely" in instr.attrs:
                 attrs |= {"likely": instr.attrs["likely"], "surely": instr.attrs["surely"]}
             key = self._primal(original.operands[1]) if of in ("getitem", "setitem") else NOTHING
             x = original.operands[0]
             operands += [self._primal(x), key, Const(original.attrs.get("name"), OBJECT)]
             operands += self._looked_up(x, "attributes" if of.endswith("attr") else "items")
-            if _is_part(instr, original) and 0 in wanted and not is_nothing(d):
+            if accesses.is_part(instr, original) and 0 in wanted and not is_nothing(d):
                 attrs["component"] = True
         elif of == "unpack":
             operands += self._parts_of(d)
@@ -544,7 +553,7 @@ class ReverseHalf:
         parts = self.builder.emit("pull", *operands, types=(OBJECT,) * (len(wanted) + more), **attrs)
         if more:
             *parts, component = parts
-            self._add_item(original.operands[0], _part(original), component)
+            self._add_item(original.operands[0], accesses.part_of(original), component)
         self._spread(original, wanted, parts, rare if {"expressions", "rule"} & {*attrs} else None)
 
     # ------------------------------------------------------------------------------------------------ the tape
@@ -630,25 +639,6 @@ class ReverseHalf:
 def _rule(of: str, wanted: list[int]) -> Const:
     """The function that gives the cotangents of the operands `wanted`, if not only these."""
     return Const(objects.BY_FIRST.get(of, objects.RULES[of]) if wanted == [0] else objects.RULES[of], OBJECT)
-
-
-def _is_part(made: Instr, instr: Instr) -> bool:
-    """Whether a recorded instruction reads an item of what may be a tuple, or a field of what may be a named tuple."""
-    if instr.op == "getattr":
-        return "computed" in made.attrs
-    if instr.op != "getitem" or "rare" not in made.attrs:
-        return False
-    at = instr.operands[1]
-    return isinstance(at, Const) and type(at.value) is int and at.value >= 0
-
-
-def _part(instr: Instr) -> int | str:
-    """Which one."""
-    if instr.op == "getattr":
-        return instr.attrs["name"]
-    at = instr.operands[1]
-    assert isinstance(at, Const)
-    return at.value
 
 
 def _place_of_push(block: Block, values: list[Value]) -> int:

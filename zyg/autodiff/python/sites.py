@@ -229,7 +229,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         if not calls.takes(forward, arity):
             return partial(calls.call_wrongly, f)
         _remember(site, f, forward)
-    elif type(forward) is partial and (t in calls.GETTERS or forward.func is objects.stdlib_.call_cached):
+    elif t in calls.GETTERS or (type(forward) is partial and forward.func is objects.stdlib_.call_cached):
         site[:2] = f, forward
         _passing.append(site)
     return forward

@@ -28,6 +28,7 @@ from zyg.ir.types import BOOL, NONE, OBJECT
 
 from .forward import blocks_in_cycles
 from .landing import so_far, split_halfway
+from .likely import integers
 from .taping import join_chains, push_early
 
 NOTHING = Const(None, NONE)
@@ -80,6 +81,7 @@ class _Around:
         self.home = {p: block for block in function.blocks for p in block.params}
         self.makers: dict[Value, Instr] = {}
         self.counts = use_counts(function)
+        self.integers = integers(function)
         self.shadows: dict[tuple[Value, Any], tuple[Value, ...]] = {}
         for block in function.blocks:
             for instr in block.instrs:

@@ -29,6 +29,9 @@ def drop_zeros(function: Function) -> None:
                     _, a, b = instr.operands[:3]
                     replaced[instr.result] = b if is_nothing(a) else a
                     changed = True
+                elif instr.op == "parts" and all(map(is_nothing, instr.operands)):
+                    replaced[instr.result] = NOTHING
+                    changed = True
                 elif instr.op == "join" and all(map(is_nothing, instr.operands[4:])):
                     replaced[instr.result] = instr.operands[1]
                     changed = True
