@@ -15,7 +15,7 @@ from zyg.errors import Unsupported
 from . import calls, draining, foreign, iteration, later, ordering, reach, reentry
 from .cotangents import accumulate
 from .quiet import is_quiet
-from .sources import Steps, adapted, record_finish, run_item
+from .sources import WITHOUT_STEPS, Noted, Steps, adapted, record_finish, run_item
 
 _harmless = ByIdentity()  # of a code object
 _looking = ByIdentity()  # the same
@@ -246,10 +246,18 @@ def run_keyed(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 def selected(choose: Any, f: Any, iterable: Any, until: bool = False) -> tuple[Any, Any]:
     """The pairs that a function like `filter` chooses of those of an iterable, by whether `f` is true of the items; what flows to the
     iterable as a whole."""
-    if f is not None and calculates_alone(f):
-        iterator, rec = iteration.noted_with_backs(iterable)
-        return adapted(map(_SECOND, choose(_FIRST, map(_asking(f, until), iterator))), iterator), rec
     iterator, rec = iteration.with_backs(iterable)
+    if f is not None and calculates_alone(f):
+        if type(iterable) in _SEQUENCES:
+            numbers = reach.PLAIN.issuperset(map(type, iterable))
+        else:
+            numbers = isinstance(iterable, iteration.Begun) and type(iterable) is not iteration.Direct
+            numbers = numbers and iterable.only_calculates()
+        if numbers:  # as a rule
+            return adapted(map(_SECOND, choose(_FIRST, map(_asking(f, until, iterator), iterator))), iterator), rec
+        if type(iterator) not in WITHOUT_STEPS:
+            steps = iterator if isinstance(iterator, Steps) else Noted(iterator)
+            return adapted(map(_SECOND, choose(_FIRST, map(_asking(f, until, steps), steps))), steps), rec
     asked = Keyed(f, iterator, until)
     return adapted(map(_SECOND, choose(_FIRST, asked)), asked), rec
 
@@ -257,25 +265,49 @@ def selected(choose: Any, f: Any, iterable: Any, until: bool = False) -> tuple[A
 _FIRST, _SECOND = operator.itemgetter(0), operator.itemgetter(1)
 
 
-def _asking(f: Any, until: bool) -> Any:
-    """The same as `Keyed` for a function that only calculates: nothing is undone."""
+def _asking(f: Any, until: bool, iterator: Any) -> Any:
+    """The same as `Keyed` for a function that only calculates: nothing is undone, but with the steps that give items whose properties or
+    operators do something."""
     asking = True
 
     def ask(pair: tuple[Any, Any]) -> tuple[Any, tuple[Any, Any]]:
         nonlocal asking
         item = pair[0]
-        if asking and type(item) not in reach.PLAIN and not is_quiet(f, (item,)):
-            raise _refused()
-        truth = asking and f(item)
+        if not asking:
+            return False, pair
+        if type(item) in reach.PLAIN or is_quiet(f, (item,)):
+            truth = f(item)
+        else:
+            truth = _asked(calls.forward_of(f), item, iterator, f)
         if type(truth) not in reach.SIZED:
-            truth, asked = reentry.followed(bool, (truth,))
-            if asked is not None:
-                raise _refused()
+            truth = _asked(_truth_of, truth, iterator, f)
         if until and not truth:
             asking = False
         return truth, pair
 
     return ask
+
+
+def _truth_of(x: Any) -> tuple[Any, Any]:
+    return reentry.called(bool, (x,), {})
+
+
+def _asked(forward: Any, x: Any, steps: Any, f: Any) -> Any:
+    """What is asked about an item is undone with the step that has given it."""
+    asked = None
+    try:
+        y, asked = forward(x)
+    except StopIteration as end:
+        raise reentry.stopped(f, end) from None
+    except BaseException as error:
+        asked = later.escaping.left_call(error) if bodies else None
+        raise
+    finally:
+        if asked is not None:
+            if not isinstance(steps, Steps):
+                raise _refused()  # numbers were expected
+            steps.backs[-1] = (run_keyed, steps.backs[-1], asked, None)
+    return y
 
 
 def _refused() -> Unsupported:
