@@ -14,6 +14,8 @@ import types
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from .remedies import remedy_in
+
 if TYPE_CHECKING:
     from .ir.core import Position
 
@@ -97,7 +99,9 @@ class Unsupported(ZygError, TypeError):
         if self.types:
             lines.append("types found: " + ", ".join(map(type_text, self.types)))
         if self.caller is not None:
+            known = remedy_in(self.position.file) if self.position is not None else None
             lines.append("instead: call it outside of compiled code, or write out what is needed of it")
+            lines += [f"give it a rule for its derivative: {known}"] if known else []
         elif self.hint:
             lines.append("instead: " + self.hint)
         lines.extend(self.notes)

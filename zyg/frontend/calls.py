@@ -15,6 +15,7 @@ import numpy as np
 
 from zyg import rules
 from zyg.library import registry
+from zyg.remedies import remedy
 from zyg.transforms import Transform, transform_of
 from zyg.typeof import plain_class
 
@@ -272,7 +273,7 @@ def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[s
                     raise e.refuse(described, hint=hint)
                 raise e.refuse(
                     f"{a_thing(a, e.heap)} as an argument of {name}, which compiled code does not know",
-                    hint="it might be changed or kept there; pass numbers, tuples or arrays",
+                    hint=remedy(name) or "it might be changed or kept there; pass numbers, tuples or arrays",
                 )
             if isinstance(a, Reference) and e.heap[a.id].kind == "iterator":
                 raise e.refuse(
@@ -282,4 +283,4 @@ def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[s
     call_of_python(e, obj, args, keywords)
     if obj is builtins.print:
         return Known(None)
-    return ConflictValue(described, (described,), hint=hint)
+    return ConflictValue(described, (described,), hint=remedy(name) or hint)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir.core import Const, Value, const
+from zyg.ir.ops import past_64_bits
 from zyg.ir.types import BOOL, F64, I64
 
 from .scalars import (
@@ -126,7 +127,7 @@ def _int_arithmetic(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstra
     shifted = e.op("shl", x, amount)
     fits = e.op("and", e.op("eq", e.op("shr", shifted, amount), x), e.op("eq", amount, y))
     fits = e.op("or", fits, e.op("eq", x, const(0)))
-    e.guard(fits, "OverflowError", "integer result does not fit into 64 bits")
+    e.guard(fits, "OverflowError", past_64_bits("<<"))
     return Number(shifted)
 
 
@@ -141,7 +142,7 @@ def _floor_ints(e: Evaluator, name: str, x: Value, y: Value) -> Value:
         return e.op("mod", x, e.op("select", e.op("eq", y, const(-1)), e.op("sub", const(0), y), y))
     if not (isinstance(x, Const) and x.value != MIN_INT):
         fits = e.op("or", e.op("ne", x, const(MIN_INT)), e.op("ne", y, const(-1)))
-        e.guard(fits, "OverflowError", "integer result does not fit into 64 bits")
+        e.guard(fits, "OverflowError", past_64_bits("//"))
     return e.op("floordiv", x, y)
 
 
@@ -255,7 +256,7 @@ def python_unary(e: Evaluator, name: str, v: Number) -> Abstract:
         return Number(e.op("neg" if v.type is F64 else "cneg", v.value))
     if v.type is I64:
         in_range = e.op("ne", v.value, const(MIN_INT))
-        e.guard(in_range, "OverflowError", "integer result does not fit into 64 bits")
+        e.guard(in_range, "OverflowError", past_64_bits("abs()"))
     return Number(e.op("abs", v.value))
 
 

@@ -188,11 +188,16 @@ def _wrap(function: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
+def past_64_bits(operation: str) -> str:
+    """The text of an OverflowError where Python would go on."""
+    return f"integer result of {operation} does not fit into 64 bits: begin with a float, if that is meant"
+
+
+def _checked(function: Callable[..., Any], symbol: str) -> Callable[..., Any]:
     def checked(*args: Any) -> int:
         value = function(*args)
         if not -(2**63) <= value < 2**63:
-            raise OverflowError("integer result does not fit into 64 bits")
+            raise OverflowError(past_64_bits(symbol))
         return value
 
     return checked
@@ -212,13 +217,13 @@ op("sub", _same(_num, True), "x - y; integers wrap", eval=_wrap(operator.sub), v
 op("mul", _same(_num, True), "x * y; integers wrap", eval=_wrap(operator.mul), vjp=_mul_vjp, commutative=True)
 op("neg", _same(_num, True), "-x; integers wrap", eval=_wrap(operator.neg), vjp=lambda d, out, x: (-d,))
 
-op("cadd", _same("i"), "x + y, OverflowError past 64 bits", eval=_checked(operator.add), effects="value_check",
+op("cadd", _same("i"), "x + y, OverflowError past 64 bits", eval=_checked(operator.add, "+"), effects="value_check",
    vjp=_add_vjp, commutative=True)  # fmt: skip
-op("csub", _same("i"), "x - y, OverflowError past 64 bits", eval=_checked(operator.sub), effects="value_check",
+op("csub", _same("i"), "x - y, OverflowError past 64 bits", eval=_checked(operator.sub, "-"), effects="value_check",
    vjp=_sub_vjp)  # fmt: skip
-op("cmul", _same("i"), "x * y, OverflowError past 64 bits", eval=_checked(operator.mul), effects="value_check",
+op("cmul", _same("i"), "x * y, OverflowError past 64 bits", eval=_checked(operator.mul, "*"), effects="value_check",
    vjp=_mul_vjp, commutative=True)  # fmt: skip
-op("cneg", _same("i"), "-x, OverflowError past 64 bits", eval=_checked(operator.neg), effects="value_check",
+op("cneg", _same("i"), "-x, OverflowError past 64 bits", eval=_checked(operator.neg, "-"), effects="value_check",
    vjp=lambda d, out, x: (-d,))  # fmt: skip
 
 
@@ -227,7 +232,7 @@ def _ipow_vjp(d: Any, out: Any, x: Any, n: Any) -> Any:
     return where(equal(n, 0), 0.0, d * n * power(x * 1.0, n * 1.0 - 1.0)), None
 
 
-op("ipow", _same("i"), "x ** n for n >= 0, OverflowError past 64 bits", eval=_checked(operator.pow),
+op("ipow", _same("i"), "x ** n for n >= 0, OverflowError past 64 bits", eval=_checked(operator.pow, "**"),
    effects="value_check", vjp=_ipow_vjp)  # fmt: skip
 op("div", _same("f"), "x / y by IEEE 754 (no exception)", eval=ieee_div,
    vjp=lambda d, out, x, y: (divide(d, y), divide(-(d * out), y)),

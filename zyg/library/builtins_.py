@@ -31,6 +31,7 @@ from zyg.frontend.values import (
     number_type,
 )
 from zyg.ir.core import Const
+from zyg.ir.ops import past_64_bits
 from zyg.ir.types import BOOL, F32, F64
 
 from .intrinsics import check, cut, machine, python_float, select, to_f64, to_i64
@@ -143,6 +144,7 @@ def _not_a_number(e: Evaluator, v: Abstract, message: str) -> Exception:
 
 NAN_TO_INT = message_of(int, math.nan)
 INF_TO_INT = message_of(int, math.inf)
+INT_TOO_LARGE = past_64_bits("int()")
 TWO_63 = 2.0**63
 
 
@@ -152,7 +154,7 @@ def int_of_float(x: Any) -> int:
     check(machine("eq", x, x), ValueError, NAN_TO_INT)
     check(machine("ne", machine("abs", x), math.inf), OverflowError, INF_TO_INT)
     inside = machine("and", machine("ge", x, -TWO_63), machine("lt", x, TWO_63))
-    check(inside, OverflowError, "integer result does not fit into 64 bits")
+    check(inside, OverflowError, INT_TOO_LARGE)
     return cut(to_i64(x))
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from zyg.autodiff import objects
-from zyg.errors import Unsupported
+from zyg.remedies import remedy
 
 from ..trying import bodies
 from . import calls, foreign, later, reach, reentry, structure
@@ -181,7 +181,11 @@ def _run_third_of_three(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def _unknown_names(what: str) -> Any:
     hint = "use the variables by name, or pass a dictionary of them"
-    raise Unsupported(f"{what} in code that is differentiated, whose variables are not in its frame", hint=hint)
+    foreign.refuse(
+        f"{what} in code that is differentiated, whose variables are not in its frame",
+        foreign.caller(),
+        f"{known}, or pass a dictionary of the variables" if (known := remedy(what.partition(" ")[0])) else hint,
+    )
 
 
 @known(locals)
@@ -207,7 +211,7 @@ def _evaluated(f: Any, code: Any, globals: Any = None, locals: Any = None) -> tu
     names = structure.Names(globals, _names_in(code))
     others = () if locals is None else (structure.Names(locals, names.used),)
     y, entered = reentry.followed(f, (code, globals, locals), others=(names, *others))
-    y, back = foreign.hidden(y, "a derivative through code that is evaluated from a string", "write a function")
+    y, back = foreign.hidden(y, "a derivative through code that is evaluated from a string", remedy("eval") or "")
     return y, back if entered is None else (_run_evaluated, back, entered)
 
 

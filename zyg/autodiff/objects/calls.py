@@ -551,7 +551,8 @@ def _without_rules(f: Any) -> bool:
         return False
     if cls is _CACHED:  # (the library may know functions with a cache)
         return f not in KNOWN
-    return cls is functools.partial or cls in GETTERS or not _of_library(cls.__module__)
+    module = cls.__module__  # whatever the class says that it is
+    return cls is functools.partial or cls in GETTERS or not (isinstance(module, str) and _of_library(module))
 
 
 @functools.cache

@@ -8,6 +8,7 @@ import collections
 import functools
 import gc
 import operator
+import pickle
 import re
 import statistics
 import sys
@@ -21,6 +22,7 @@ import numpy as np
 
 from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import Unsupported
+from zyg.remedies import remedy
 
 from . import builtins_, calls, conversions, draining, effects, foreign, iteration, methods_, structure
 from .calls import known, method
@@ -323,6 +325,27 @@ def _run_popitem(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         shadows.add_key(back[1], back[2], d[1])
 
 
+# ------------------------------------------------------------------------------------------------------- pickle
+
+
+@known(pickle.dumps)
+def _dumps(x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    made, back = calls.call_foreign(pickle.dumps, x, *args, **kwargs)
+    if _makings.all and structure.holds_numbers(structure.form(x)):
+        _makings.all[-1].pickled.add(made)
+    return made, back
+
+
+@known(pickle.loads)
+def _loads(data: Any, /, **kwargs: Any) -> tuple[Any, Any]:
+    """A copy by way of bytes, which know nothing of derivatives; of what was written into them elsewhere there is none."""
+    made, back = calls.call_foreign(pickle.loads, data, **kwargs)
+    if type(data) is bytes and any(data in making.pickled for making in _makings.all):
+        what = "a derivative through `pickle.loads` of what `pickle.dumps` gave"
+        return foreign.hidden(made, what, remedy("pickle.loads") or "")
+    return made, back
+
+
 # ------------------------------------------------------------------------------------------------ functools.lru_cache
 
 _Cached = type(functools.lru_cache(lambda: None))
@@ -346,7 +369,7 @@ class _Memo:
 class _Making:
     """A pullback that is being made: what cached functions gave, by their identity."""
 
-    __slots__ = ("arguments", "doubtful", "in_caches", "of_ints", "table")
+    __slots__ = ("arguments", "doubtful", "in_caches", "of_ints", "pickled", "table")
 
     def __init__(self, arguments: tuple[Any, ...]) -> None:
         self.table: dict[int, _Memo] = {}
@@ -355,6 +378,7 @@ class _Making:
         # Functions that depend on their arguments alone, where these are ints and text.
         self.of_ints: dict[int, Any] = {}
         self.in_caches: dict[int, _Memo] = {}  # what came into the caches of functions meanwhile
+        self.pickled: set[bytes] = set()  # what `pickle.dumps` has made of numbers
 
 
 class _Makings(threading.local):

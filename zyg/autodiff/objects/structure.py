@@ -19,6 +19,7 @@ import numpy as np
 
 from zyg.errors import Unsupported
 from zyg.library.cotangents import closure_gradient_class, gradient_class
+from zyg.remedies import remedy
 
 from . import foreign, iteration
 from .cotangents import INERT, Refused, accumulate, is_number
@@ -620,7 +621,7 @@ def run_changed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     for x in objects:
         if foreign.has_shadow(x, shadows):
             what = f"a derivative through `{name}`, which changes its argument and which zyg cannot see into"
-            hint = f"give it a rule with @zyg.adjoint({name}), or let it work on a copy"
+            hint = remedy(name) or f"give it a rule with @zyg.adjoint({name}), or let it work on a copy"
             refused = Refused(Unsupported(what, foreign.position_of(place), hint=hint))
     given = run(inner, d, shadows)
     if refused is None:

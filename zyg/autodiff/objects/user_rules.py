@@ -58,7 +58,8 @@ def call(rule: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
             value = memory.apart(value)
             user = _Apart(value, same, user, f)
     after = tuple([(k, structure.form(positional[k])) for k in rule.mutates if k < len(positional)])
-    changed = structure.changed(before) if before is not None else []
+    written = structure.changed(before) if before is not None else []
+    changed = (written, foreign.caller()) if written else None
     back = (run, user, f, forms, structure.form(value), changed, after, len(args), order)
     made = [g for g in positional if type(g) is FunctionType and (g.__defaults__ or g.__kwdefaults__)]
     return value, (_run_beside_defaults, back, made) if made else back
@@ -203,10 +204,12 @@ def run(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, user, f, forms, form, changed, after, count, order = back
     if type(user) is _Apart:
         user.check(shadows)
-    for x in changed or ():
+    written, place = changed or ((), None)
+    for x in written:
         if foreign.has_shadow(x, shadows):
             raise Unsupported(
                 f"the rule for {foreign.name_of(f)} changes its argument, which carries a derivative",
+                foreign.position_of(place),
                 hint="say which arguments it changes with @zyg.adjoint(f, mutates=...), or let the rule work on a copy",
             )
     refused = refused_in(d) if form[0] in ("number", "tuple") else None

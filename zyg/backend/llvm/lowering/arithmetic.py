@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....ir.core import Const, Instr, Value
+from ....ir.ops import past_64_bits
 from ....ir.types import BOOL, F32, U8, Scalar, Stack, Tape
 from ..lowered import LoweringError
 from ..text import MATH, SCALAR_TYPES, component_types, components, literal
@@ -30,8 +31,7 @@ BINARY: dict[str, dict[str, str]] = {
 
 # Checked integer arithmetic: LLVM's intrinsics that also give an overflow bit.
 CHECKED = {"cadd": "sadd", "csub": "ssub", "cmul": "smul"}
-
-INT_OVERFLOW = ("OverflowError", "integer result does not fit into 64 bits")
+_SYMBOLS = {"sadd": "+", "ssub": "-", "smul": "*"}
 
 
 @lowers(*BINARY)
@@ -51,10 +51,10 @@ def checked_binary(e: FunctionLowering, instr: Instr) -> None:
     e.define(instr, [checked(e, CHECKED[instr.op], *map(e.value, instr.operands))])
 
 
-def checked(e: FunctionLowering, operation: str, x: str, y: str) -> str:
+def checked(e: FunctionLowering, operation: str, x: str, y: str, symbol: str | None = None) -> str:
     both = e.with_overflow(operation, x, y)
     overflow = e.let(f"extractvalue {{i64, i1}} {both}, 1")
-    e.check(e.let(f"xor i1 {overflow}, true"), e.site(*INT_OVERFLOW))
+    e.check(e.let(f"xor i1 {overflow}, true"), e.site("OverflowError", past_64_bits(symbol or _SYMBOLS[operation])))
     return e.let(f"extractvalue {{i64, i1}} {both}, 0", e.instr.results[0].name)
 
 
@@ -67,12 +67,12 @@ def cneg(e: FunctionLowering, instr: Instr) -> None:
 def ipow(e: FunctionLowering, instr: Instr) -> None:
     x, n = instr.operands
     if isinstance(n, Const) and n.value == 2:
-        e.define(instr, [checked(e, "smul", e.value(x), e.value(x))])
+        e.define(instr, [checked(e, "smul", e.value(x), e.value(x), "**")])
         return
     callee = e.module.external("zyg_ipow", "{i64, i1}", "i64, i64", MATH)
     both = e.call("{i64, i1}", callee, e.typed(x), e.typed(n), attributes=MATH)
     overflow = e.let(f"extractvalue {{i64, i1}} {both}, 1")
-    e.check(e.let(f"xor i1 {overflow}, true"), e.site(*INT_OVERFLOW))
+    e.check(e.let(f"xor i1 {overflow}, true"), e.site("OverflowError", past_64_bits("**")))
     e.define(instr, [e.let(f"extractvalue {{i64, i1}} {both}, 0", instr.result.name)])
 
 
