@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import TYPE_CHECKING
 
-from .values import Abstract, FunctionValue, TupleValue
+import numpy as np
+
+from zyg.ir.core import const
+
+from .later import arrays, indexing
+from .values import Abstract, FunctionValue, Known, TupleValue
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator
@@ -56,6 +62,44 @@ def bind(e: Evaluator, f: FunctionValue, args: list[Abstract], keywords: dict[st
 
         result.append(new_dict(e, extra_names))
     return result
+
+
+def call_by_rows(e: Evaluator, callee: Abstract, array: Abstract) -> Abstract | None:
+    """`f(*array)`, with as many rows as the function has parameters; None if that is not one number. Where there are more or fewer when
+    the code runs, TypeError."""
+    name, count = _takes_exactly(callee)
+    if count is None or arrays.ndim(array) == 0:
+        return None
+    length = arrays.length(e, array)
+
+    def call(n: int) -> Abstract:
+        if n < count:
+            return e.if_else(e.op("eq", length, const(n)), lambda: e.call(callee, rows_of(n)), lambda: call(n + 1))
+        e.guard(
+            e.op("eq", length, const(n)),
+            "TypeError",
+            f"{name} takes {count} positional arguments but {{}} were given",
+            length,
+        )
+        return e.call(callee, rows_of(n))
+
+    def rows_of(n: int) -> list[Abstract]:
+        return [indexing.element_or_row(e, array, const(k)) for k in range(n)]
+
+    return call(0)
+
+
+def _takes_exactly(callee: Abstract) -> tuple[str, int | None]:
+    """The name of a function, and how many positional arguments it takes."""
+    f = callee.object if isinstance(callee, Known) else None
+    if isinstance(f, np.ufunc):
+        return f"compiled {f.__name__}()", f.nin  # (one more is where the result goes)
+    code, defaults = (f.__code__, f.__defaults__) if isinstance(f, FunctionType) else (None, ())
+    if isinstance(callee, FunctionValue):
+        code, defaults = callee.code, callee.defaults
+    if code is None or defaults or code.co_kwonlyargcount or code.co_flags & (_VARARGS | _VARKEYWORDS):
+        return "", None
+    return f"{code.co_qualname}()", code.co_argcount
 
 
 def _too_many(e: Evaluator, f: FunctionValue, given: int, name: str) -> None:

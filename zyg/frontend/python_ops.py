@@ -11,6 +11,7 @@ from zyg.ir.core import Block, Const, Instr, Target, Value
 from zyg.typeof import UNBOUND
 
 from . import classes, comparison, environment, instances, iterators, kinds, operators, scalars
+from .binding import call_by_rows
 from .evaluator import Evaluator
 from .frames import Frame, Stop
 from .later import arrays, dicts, lists, subscripts
@@ -557,13 +558,17 @@ def _call_spread(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
     items = lists.all_items(e, args)
     if items is None and iterators.is_iterator(e, args):
         items = kinds.known_items(e, lists.to_list(e, args))
+    keywords = dicts.from_value(e, rest[0]) if rest else {}
+    if items is None and isinstance(args, ARRAYS) and not keywords:
+        made = call_by_rows(e, callee, args)
+        if made is not None:
+            return made
     if items is None:
         raise e.refuse(
             "a call with *args of a length that is not known when compiling",
             types=[describe(args, e.heap)],
             hint="give them names first: x, y = rows",
         )
-    keywords = dicts.from_value(e, rest[0]) if rest else {}
     return e.call(callee, list(items), keywords)
 
 

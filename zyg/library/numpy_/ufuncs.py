@@ -105,7 +105,7 @@ def lifted(function: np.ufunc, emitter: Element, typed: bool) -> Element:
         if len(args) < function.nin or len(args) > function.nin + function.nout:
             e.type_error(
                 f"{name}() takes from {function.nin} to {function.nin + function.nout} positional arguments but "
-                f"{len(args)} were given"
+                f"{len(args)} {'was' if len(args) == 1 else 'were'} given"
             )
         if isinstance(out, Known) and out.object is Ellipsis:
             made = entry(e, *args, where=where, dtype=dtype, casting=casting, order=order, subok=subok)
