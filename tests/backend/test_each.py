@@ -56,8 +56,11 @@ def test_elements_in_lanes(monkeypatch, masks):
 
 
 @each_in_turn
-def test_sums_of_reverse_parts_over_rows_of_any_length():
+@pytest.mark.parametrize("masks", [True, False])
+def test_sums_of_reverse_parts_over_rows_of_any_length(monkeypatch, masks):
     """Of integers, which are added up to the same number in any order."""
+    if not masks:
+        monkeypatch.setattr(engine, "has_masks", lambda: False)
 
     def loss(x, w, centre, scale):
         y = x - centre[:, None]  # whose reverse adds up rows
@@ -77,8 +80,35 @@ def test_sums_of_reverse_parts_over_rows_of_any_length():
         by_centre, by_scale = gradient(x, w, centre, scale)
         assert np.array_equal(by_centre, -np.sum(w * y * scale[:, None] + of_z * scale[:, None], axis=1))
         assert np.array_equal(by_scale, np.sum(of_z * y, axis=1) + np.sum(y * scale[:, None], axis=1))
-        lanes = lanes or str(zyg.code_llvm(gradient, x, w, centre, scale, raw=True)).count("<4 x double>")
+        lanes = lanes or str(zyg.code_llvm(gradient, x, w, centre, scale, raw=True)).count("phi <8 x double>")
     assert lanes
+
+
+@each_in_turn
+@pytest.mark.parametrize("masks", [True, False])
+def test_sums_of_functions_over_rows_of_any_length(monkeypatch, masks):
+    """What is left over of a row is done in lanes, too."""
+    if not masks:
+        monkeypatch.setattr(engine, "has_masks", lambda: False)
+
+    def loss(x, scale):
+        y = x * scale[:, None]
+        e = np.exp(y - np.max(y, axis=1, keepdims=True))
+        p = e / np.sum(e, axis=1, keepdims=True)
+        q = np.log(p + 0.5) * np.tanh(y) + np.log1p(np.exp(y))
+        a, b = np.sum(q * q, axis=1), np.sum(q * p, axis=0)
+        return np.sum(np.sqrt(a + 1.0) * scale) + np.sum(np.expm1(b * b)) + np.sum(np.arctan(q) * p)
+
+    native, gradient = zyg.jit(loss), zyg.jit(zyg.grad(loss, (0, 1)))
+    random = np.random.default_rng(3)
+    for n in [*range(1, 18), 511, 513, 1027]:
+        x, scale = random.normal(size=(3, n)), random.normal(size=3)
+        np.testing.assert_allclose(native(x, scale), loss(x, scale), rtol=1e-12)
+        by_x, by_scale = gradient(x, scale)
+        dx, ds, step = random.normal(size=(3, n)), random.normal(size=3), 1e-6
+        ahead, behind = (loss(x + h * dx, scale + h * ds) for h in (step, -step))
+        found = np.sum(by_x * dx) + np.sum(by_scale * ds)
+        np.testing.assert_allclose(found, (ahead - behind) / (2 * step), rtol=1e-6, atol=1e-6)
 
 
 def test_equal_loops_are_one_function_and_those_that_compute_stand_apart():

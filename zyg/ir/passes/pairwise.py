@@ -6,7 +6,8 @@ attrs["vector"] gives all eight, added up (backend/llvm/lowering/vectors.py).  W
 element is written eight times.  The order within a block is free where the terms take mathematical functions that are vectorised, which are
 approximate themselves, and in reverse parts (`any_order`), which have no order of NumPy's.  There LLVM makes vectors as it
 likes, unless all of these functions are among those that can be written into the lanes, or loops are functions of their own
-(expand.py), of which there are many: LLVM would take three times as long for each.  In the version for arrays that are
+(expand.py), of which there are many: LLVM would take three times as long for each.  These are written as loops without sums are, in
+lanes, and what is left over is, too (attrs["each"], backend/llvm/lowering/each.py).  In the version for arrays that are
 not contiguous the function calls itself for each of the eight sums (`lane`).
 
 It is a function that calls itself for the halves, made for one `apply` while it is written out (expand.py). It calls itself
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 _BLOCK = 128
 _LANES = 8
 _VECTOR_BLOCK = 512
-_LONG = 4 * _LANES  # elements from which on a row that is added up in any order is long
 _ANY_ORDER = frozenset({"reassoc"})
 
 
@@ -100,13 +100,16 @@ class _PairwiseSum:
         right = self.sums(b.op("add", start, half), b.op("sub", count, half))
         b.ret(*self.add(left, right))
         b.at(base)
+        if any_order and in_vectors and e.outlined and not e.neighbours:
+            # Any order will do: what is left over of vectors is done at once, and short rows are.
+            e.function.attrs["each"] = _LANES
+            b.ret(*e.loop(start, stop, nothing, one, plain=True))
+            return
         if any_order and not in_vectors:
             b.ret(*e.loop(start, stop, nothing, one))
             return
         whole_stop = b.op("sub", stop, b.op("and", count, const(_LANES - 1)))
-        if in_vectors and any_order and not formulas and not e.neighbours:
-            total, whole_stop = self.by_width(start, stop, count)
-        elif in_vectors:
+        if in_vectors:
             total = self.in_lanes(start, whole_stop)
         elif e.contiguous:
             total = self.added(self.unrolled(start, whole_stop, nothing))
@@ -157,41 +160,23 @@ class _PairwiseSum:
             and all(a.index[-1:] == (last,) and last not in a.index[:-1] for a in stored)
         )
 
-    def by_width(self, start: Value, stop: Value, count: Value) -> tuple[list[Value], Value]:
-        """The sums in lanes, of long rows in all of them, of what is left over and of short rows in half of them: what is done
-        for an element takes no longer than to add up lanes.  Gives also from where elements are left."""
-        b, types = self.expansion.b, self.expansion.function.results
-        total: list[Value] = [
-            _nothing(kind, t) for kind, t in zip(self.kinds, types, strict=True) if isinstance(t, Scalar)
-        ]
-        for width, least in ((_LANES, _LONG), (_LANES // 2, _LANES // 2)):
-            whole = b.op("sub", stop, b.op("and", count, const(width - 1)))
-            left, ends = Value(I64, "start"), [Value(t.type, "total") for t in total]
-            some, after = self.expansion.block("some"), self.expansion.block("after", left, *ends)
-            b.branch(b.op("ge", b.op("sub", stop, start), const(least)), some, after, (), [start, *total])
-            b.at(some)
-            b.jump(after, whole, *self.add(total, self.in_lanes(start, whole, width), True))
-            b.at(after)
-            start, total = left, ends
-        return total, start
-
-    def in_lanes(self, start: Value, stop: Value, width: int = _LANES) -> list[Value]:
-        """The sums of so many lanes by a function for one of them, of which a call does all and adds them up."""
+    def in_lanes(self, start: Value, stop: Value) -> list[Value]:
+        """The sums of all lanes by a function for one of them, of which a call does all and adds them up."""
         e = self.expansion
         function = Function(e.module.unique_name(f"{e.function.name}.lane"), [Block("entry")], e.function.results)
-        function.attrs = {"shallow": True, "vector": width}
+        function.attrs = {"shallow": True, "vector": _LANES}
         e.module.add(function)
         given = list(self.params.values())
         params = {v: Value(v.type, v.name) for v in given}
         if e.neighbours:
             places = {k: given.index(e.accesses[v].array) for k, v in enumerate(e.apply.operands[: len(e.modes)])}
             function.attrs["neighbours"] = shifted(e.neighbours, places)
-        _PairwiseSum(e, function, params, self.indices, self.held, self.kinds).run_lane(width)
+        _PairwiseSum(e, function, params, self.indices, self.held, self.kinds).run_lane()
         types = e.function.results
-        return list(e.b.emit("call", *given, start, stop, const(0), types=types, callee=function.name, vector=width))
+        return list(e.b.emit("call", *given, start, stop, const(0), types=types, callee=function.name, vector=_LANES))
 
-    def run_lane(self, width: int) -> None:
-        """One of so many sums, each of the elements that are so many apart."""
+    def run_lane(self) -> None:
+        """One of eight sums, each of the elements that are eight apart."""
         e, b = self.expansion, self.expansion.b
         start, stop, lane = Value(I64, "start"), Value(I64, "stop"), Value(I64, "lane")
         e.function.entry.params = [*self.params.values(), start, stop, lane]
@@ -201,7 +186,7 @@ class _PairwiseSum:
         def one(first: Value, totals: list[Value]) -> list[Value]:
             return self.add(totals, self.terms(b.arith("add", first, lane)))
 
-        b.ret(*e.loop(start, stop, nothing, one, width, plain=True))
+        b.ret(*e.loop(start, stop, nothing, one, _LANES, plain=True))
 
     def called(self, start: Value, stop: Value) -> list[list[Value]]:
         """The eight sums, one after the other."""

@@ -46,6 +46,7 @@ class VectorLowering(FunctionLowering):
     def prepare(self, width: int, lane: Value) -> None:
         self.width, self.lane = width, lane
         self.mask = ""  # which of the lanes count, if not all
+        self.calls = False  # whether formulas are called, and not written out
         self.scalar = False  # whether one element is gone through, not in lanes
         self.wide: dict[Value, str] = {}  # vectors that depend on the lane
         self.first: dict[Value, str] = {}  # what goes up by one from lane to lane: its value for the first lane
@@ -384,7 +385,7 @@ def _function(e: FunctionLowering, instr: Instr) -> None:
     args, arity = [e.vector(x) for x in operands], len(operands)
     variants = e.vector_variants(name, arity, False)
     own = [lanes for lanes, symbol in variants if symbol in NAMES]
-    if own:
+    if own and not e.calls:
         lanes = min(e.width, max(own))
         w = _InPlace(e, lanes, e.width // lanes, wide=lanes == 8)
         e.define(instr, [written(w, name, *args)])
