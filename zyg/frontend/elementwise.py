@@ -14,6 +14,7 @@ from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL, F32, F64, U8, Array
 from zyg.ir.types import Scalar as ScalarType
 
+from .orders import laid_as
 from .scalars import scalar_value
 from .values import (
     Abstract,
@@ -52,13 +53,13 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
     shape = broadcast_shape(e, [real_part(e, v) for v in given if v in arrays])
     result: Abstract
     if outputs == len(types):
-        outs = [allocate_unchecked(e, shape, t, "empty") for t in types]
+        outs = [laid_as(e, allocate_unchecked(e, shape, t, "empty"), given) for t in types]
         result = outs[0] if outputs == 1 else TupleValue(tuple(outs))
     else:
         from .complex_arrays import part
 
         refuse_complex64(e, given)
-        result = allocate_unchecked(e, shape, COMPLEX, "empty")
+        result = laid_as(e, allocate_unchecked(e, shape, COMPLEX, "empty"), given)
         assert isinstance(result, ComplexArrayValue)
         outs = [part(e, result, name) for name in ("real", "imag")]
     out_values = [_memory(v) for v in outs]

@@ -79,7 +79,7 @@ class Inference:
         self.guards.setdefault(key, entry)
 
 
-_SHAPED = frozenset({"alloc", "reshape", "broadcast", "view", "transpose"})
+_SHAPED = frozenset({"alloc", "reshape", "broadcast", "view", "transpose", "strided"})
 
 
 class Evaluator:
@@ -185,6 +185,8 @@ class Evaluator:
             return operands[axis]
         if op in ("reshape", "broadcast"):
             return operands[axis + 1]
+        if op == "strided":
+            return self.dim(operands[0], axis)
         if op == "transpose" and attrs["axes"].count(axis) == 1:
             return self.dim(operands[0], attrs["axes"].index(axis))
         if op == "view":

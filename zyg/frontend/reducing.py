@@ -16,6 +16,7 @@ from zyg.ir.types import Array
 from zyg.ir.types import Scalar as ScalarType
 
 from .elementwise import Scalar, arguments, broadcast_shape, by_parts, element_function, real_part
+from .orders import laid_as
 from .scalars import scalar_value
 from .values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number
 
@@ -36,7 +37,7 @@ def reduce(
 ) -> Abstract:
     """Reduce what `function` gives for the elements of the operands, by an operation that `apply` knows, along axes of the
     first of them, which the others are broadcast to.  `nonempty` is the text of the ValueError where nothing is reduced."""
-    from .arrays import COMPLEX, allocate_unchecked, dims
+    from .arrays import COMPLEX, allocate_unchecked, dims, seen
 
     first = operands[0]
     assert isinstance(first, (ArrayValue, ComplexArrayValue))
@@ -60,7 +61,8 @@ def reduce(
     kept = [const(1) if axis in axes else d for axis, d in enumerate(shape)]
     outer = kept if keepdims else [d for axis, d in enumerate(shape) if axis not in axes]
     result = allocate_unchecked(e, outer, types[0] if len(types) == 1 else COMPLEX, "empty")
-    outs = _parts(e, _in_shape(e, result, kept))
+    result = laid_as(e, result, [first], [axis for axis in range(len(shape)) if keepdims or axis not in axes])
+    outs = _parts(e, result if keepdims else seen(e, result, "".join(":n"[axis in axes] for axis in range(len(shape)))))
     for v, x in zip(outs, begin, strict=True):
         e.emit("fill", v.value, x)
     whole = [
@@ -92,18 +94,6 @@ def _parts(e: Evaluator, a: Abstract) -> list[ArrayValue]:
         return [part(e, a, "real"), part(e, a, "imag")]
     assert isinstance(a, ArrayValue)
     return [a]
-
-
-def _in_shape(e: Evaluator, a: Abstract, kept: list[Value]) -> Abstract:
-    """A new array with axes of length 1 for those that are reduced."""
-    if isinstance(a, ComplexArrayValue):
-        floats = _in_shape(e, a.floats, [*kept, const(2)])
-        assert isinstance(floats, ArrayValue)
-        return ComplexArrayValue(floats)
-    assert isinstance(a, ArrayValue)
-    if a.type.ndim == len(kept):
-        return a
-    return ArrayValue(e.op("reshape", a.value, *kept, type=Array(a.type.dtype, len(kept))))
 
 
 def check_not_empty(e: Evaluator, shape: list[Value], axes: tuple[int, ...], message: str) -> None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL, F64, I64
 
-from . import arrays, kinds, lists
+from . import arrays, kinds, lists, orders
 from .arrays import ARRAYS, dims, element_type, memory, ndim, of_kind, permuted
 from .scalars import scalar_value
 from .values import (
@@ -170,6 +170,7 @@ class Selection:
         rest = [k for k in range(ndim(base)) if k not in axes]
         order = [*rest[:before], *axes, *rest[before:]]
         self.base = permuted(e, base, [order.index(k) for k in range(len(order))])
+        self.axes_first = permuted(e, base, [[*axes, *rest].index(k) for k in range(len(order))])
         lengths = dims(e, self.base)
         self.leading = TupleValue((Known(None),) * before)
         self.prefix, self.suffix = lengths[:before], lengths[before + len(axes) :]
@@ -231,31 +232,43 @@ class Selection:
             text = "shape mismatch: indexing arrays could not be broadcast together with shapes"
             self.shape = broadcast_shape(e, [memory(v) for v in indices], "IndexError", text)
             indices = [ArrayValue(broadcast(e, memory(v), self.shape)) for v in indices]
+        self.given = indices
         self.indices = TupleValue(tuple(flat(e, v) for v in indices))
 
     # ------------------------------------------------------------------------------------ reading, writing
 
-    def gathered(self) -> Abstract:
+    def gathered(self, packed: bool = False) -> Abstract:
+        """The elements, `packed` in C order or, as NumPy's brackets give them, with the axes of the indices outermost in memory."""
         from zyg.library.numpy_ import gathering
 
         e = self.e
-        count = self._count()
-        if self._takes_rows():
-            made = self._call(gathering.taken, self.base, self.indices.items[0])
-        else:
-            made = arrays.allocate(e, [*self.prefix, count, *self.suffix], element_type(self.array), "empty")
+        rest = [*self.prefix, *self.suffix]
+        if packed and self.prefix:
+            made = arrays.allocate(e, [*self.prefix, self._count(), *self.suffix], element_type(self.array), "empty")
             self._call(gathering.gather, made, self.base, self.leading, self.indices)
+            e.inference.fresh.add(memory(made).value)
+            return reshaped(e, made, [*self.prefix, *self.shape, *self.suffix])
+        if self._takes_rows():
+            made = self._call(gathering.taken, self.axes_first, self.indices.items[0])
+        else:
+            made = arrays.allocate(e, [self._count(), *rest], element_type(self.array), "empty")
+            self._call(gathering.gather, made, self.axes_first, TupleValue(()), self.indices)
         e.inference.fresh.add(memory(made).value)
         if len(self.shape) > 1:
-            made = reshaped(e, made, [*self.prefix, *self.shape, *self.suffix])
+            made = reshaped(e, made, [*self.shape, *rest])
             e.inference.fresh.add(memory(made).value)
+            made = made if packed else orders.selected(e, made, self.given)
+        if self.prefix:
+            n, before = len(self.shape), len(self.prefix)
+            to = [*range(before, before + n), *range(before), *range(before + n, n + len(rest))]
+            made = permuted(e, made, to)
         return made
 
     def _takes_rows(self) -> bool:
         """Whether elements are selected by a kernel (library/kernels.py): doubles, or rows of doubles, by one list of int64."""
         of_doubles = isinstance(self.base, ArrayValue) and self.base.type.dtype is F64 and self.base.type.ndim <= 2
         by = [memory(v).type.dtype for v in self.indices.items]
-        return of_doubles and not self.prefix and by == [I64]
+        return of_doubles and by == [I64]
 
     def _count(self) -> Value:
         if len(self.shape) == 1:

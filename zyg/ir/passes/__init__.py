@@ -59,7 +59,8 @@ def _later(module: str, name: str = "run") -> Callable[..., bool | list[Function
 _distribute, _expand, _frames, _fuse = _later("distribute"), _later("expand"), _later("frames"), _later("fuse")
 _idle, _jam = _later("idle"), _later("jam")
 _shapes, _squares = _later("shapes"), _later("squares")
-_mem2reg, _rare, _stacks, _upward = _later("mem2reg"), _later("rare"), _later("stacks"), _later("upward")
+_mem2reg, _orders, _rare = _later("mem2reg"), _later("orders"), _later("rare")
+_stacks, _upward = _later("stacks"), _later("upward")
 _side_by_side, _writes = _later("side_by_side"), _later("writes")
 
 # What a pass is about: it has nothing to do where none of these operations is.
@@ -67,6 +68,7 @@ ABOUT: dict[str, frozenset[str]] = {
     "mem2reg": frozenset({"alloc"}),
     "shapes": frozenset({"broadcast"}),
     "lengths": frozenset({"broadcast"}),
+    "orders": frozenset({"strided"}),
     "fuse": frozenset({"apply"}),
     "side_by_side": frozenset({"apply"}),
     "squares": frozenset({"abs", "hypot", "modulus", "select"}),
@@ -126,12 +128,14 @@ CLEAN: list[Pass] = [
     Pass("fold", fold.run, "what follows from conditions that ranges decided"),
     Pass("dce", dce.run, "what fold and cse made useless"),
     Pass("simplify_cfg", simplify_cfg.run, "branches that fold and cse decided"),
+    Pass("orders", _orders, "what lies in C order is fused; what sees the order has been inlined"),
     Pass("fuse", _fuse, "what never was in memory has no shadow, and is not on the tape", whole_module=True),
     Pass("squares", _squares, "functions of elements have met their norms; nothing is differentiated yet"),
 ]
 
 FULL: list[Pass] = [
     Pass("simplify_cfg", simplify_cfg.run, "forward and reverse part meet in one block"),
+    Pass("orders", _orders, "as before; where nothing is differentiated this is the first time"),
     Pass("lengths", _lengths, "what need not be broadcast is fused; before differentiation it has been found out"),
     Pass("fuse", _fuse, "what differentiation made of whole arrays", whole_module=True),
     Pass("side_by_side", _side_by_side, "value and derivative compute the same things", whole_module=True),

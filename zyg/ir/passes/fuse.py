@@ -19,6 +19,7 @@ from ..types import Array
 from . import cse, dce, simplify_cfg
 from .accesses import Views
 from .inline import inline_call
+from .orders import is_found_by_index, users_of
 from .rewriting import constant_key, replace_uses, same
 
 _LARGEST = 200  # instructions of a fused function: registers are few
@@ -29,7 +30,7 @@ def run(module: Module) -> bool:
     changed = False
     for function in list(module.functions.values()):
         if any(i.op == "apply" for _, i in function.instructions()):
-            _split_parts(function)
+            _split_parts(module, function)
             _drop_full_broadcasts(function)
             while _same_broadcasts(function) or _fuse_one(module, function) or _broadcast_before(function):
                 changed = True
@@ -312,16 +313,19 @@ def _broadcast_before(function: Function) -> bool:
 # -------------------------------------------------------------------------------------- arrays of complex numbers
 
 
-def _split_parts(function: Function) -> None:
-    """A new array of complex numbers of which only the real and the imaginary parts are seen is an array for each."""
+def _split_parts(module: Module, function: Function) -> None:
+    """A new array of complex numbers of which only the real and the imaginary parts are seen is an array for each.  Code that
+    sees how a part lies in memory finds it with gaps, but for that which called the compiled function."""
     pairs = [i.result for _, i in function.instructions() if i.op == "alloc" and _ends_in_two(i)]
     if not pairs:
         return
-    users = _users(function, pairs)
+    users = users_of(function)
+    calls = (i for f in module.functions.values() for _, i in f.instructions() if i.op == "call")
+    also = frozenset[str]() if any(i.attrs["callee"] == function.name for i in calls) else frozenset({"return"})
     replaced: dict[Value, Value] = {}
     for block in function.blocks:
         for n, alloc in reversed(list(enumerate(block.instrs))):
-            if alloc.op != "alloc" or not _seen_in_parts(alloc, users.get(alloc.result, [])):
+            if alloc.op != "alloc" or not _seen_in_parts(alloc, users, also):
                 continue
             type = alloc.result.type
             assert isinstance(type, Array)
@@ -332,7 +336,7 @@ def _split_parts(function: Function) -> None:
                 for _ in range(2)
             ]  # fmt: skip
             block.instrs[n : n + 1] = parts
-            for user in users[alloc.result]:
+            for user in users.get(alloc.result, ()):
                 if user.op == "dim":
                     replaced[user.result] = lengths[user.attrs["axis"]]
                 else:
@@ -350,10 +354,10 @@ def _ends_in_two(alloc: Instr) -> bool:
     return isinstance(last, Const) and last.value == 2
 
 
-def _seen_in_parts(alloc: Instr, users: list[Instr]) -> bool:
+def _seen_in_parts(alloc: Instr, users: dict[Value, list[Instr]], also: frozenset[str]) -> bool:
     return _ends_in_two(alloc) and all(
         user.op == "dim" and user.attrs["axis"] < len(alloc.operands) - 1
         or user.op == "view" and user.operands[0] is alloc.result and user.attrs["spec"] == ":" * (len(alloc.operands) - 1) + "i"
-        and isinstance(user.operands[1], Const)
-        for user in users
+        and isinstance(user.operands[1], Const) and is_found_by_index(users, user.result, also)
+        for user in users.get(alloc.result, ())
     )  # fmt: skip

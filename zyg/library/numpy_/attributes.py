@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zyg.frontend import arrays
+from zyg.frontend import arrays, orders
 from zyg.frontend.complex_arrays import part
 from zyg.frontend.flat import FlagsValue, flat_of
 from zyg.frontend.values import Abstract, ComplexArrayValue, Known, Number, TupleValue
@@ -88,6 +88,7 @@ def imag(e: Evaluator, a: Abstract) -> Abstract:
     if isinstance(a, ComplexArrayValue):
         return part(e, a, "imag")
     zeros = arrays.allocate_unchecked(e, arrays.dims(e, a), arrays.element_type(a), "zeros")
+    zeros = orders.like(e, zeros, a, "A")
     return arrays.permuted(e, zeros, range(arrays.ndim(a)), writable=False)
 
 

@@ -20,6 +20,8 @@ from zyg.frontend.values import (
 
 from ..intrinsics import select, unsupported
 from ..registry import emits, implements
+from .layouts import is_packed
+from .ordering import empty_as
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
@@ -192,13 +194,13 @@ def lines(a: Any, axis: int) -> Any:
     return moved.reshape((product(moved.shape[:-1]), moved.shape[-1]))
 
 
-def from_lines(rows: Any, shape: Any, axis: int) -> Any:
-    """The array of this shape, but for the length along the axis, whose lines along it are these rows."""
-    outer = shape[:axis] + shape[axis + 1 :]
+def from_lines(rows: Any, a: Any, axis: int, order: str = "C") -> Any:
+    """The array whose lines along an axis are these rows, else of the shape of `a`, in the order asked for of what is made like it."""
+    outer = a.shape[:axis] + a.shape[axis + 1 :]
     whole = rows.reshape((*outer, rows.shape[1]))
-    if axis == len(shape) - 1:
+    result = empty_as(a, (*a.shape[:axis], rows.shape[1], *a.shape[axis + 1 :]), rows.dtype, order)
+    if axis == a.ndim - 1 and is_packed(result):
         return whole
-    result = np.empty((*shape[:axis], rows.shape[1], *shape[axis + 1 :]), rows.dtype)
     np.moveaxis(result, axis, -1)[...] = whole
     return result
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend import arrays, growing, indexing, lists
+from zyg.frontend import arrays, growing, indexing, lists, orders
 from zyg.frontend.arrays import allocate, dtype_of, shape_argument
 from zyg.frontend.functions import unchecked
 from zyg.frontend.merging import settled
@@ -32,7 +32,7 @@ from ..registry import emits
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
 
-NONE, ZERO, YES = Known(None), Known(0), Known(True)
+NONE, ZERO, YES, C_ORDER, K_ORDER = Known(None), Known(0), Known(True), Known("C"), Known("K")
 
 
 @emits(np.zeros)
@@ -56,14 +56,12 @@ def order_of(e: Evaluator, order: Abstract) -> str | None:
     return letter
 
 
-def in_fortran_order(e: Evaluator, order: Abstract) -> bool:
-    """Whether `order` asks for it; "K" and "A" are C order here, as that of all results is (docs/semantics.md)."""
-    return order_of(e, order) == "F"
-
-
 def ordered(e: Evaluator, dims: list[Value], dtype: Scalar, fill: str, order: Abstract) -> Abstract:
     """A new array; one in Fortran order is one in C order seen from its other end."""
-    if not in_fortran_order(e, order):
+    letter = order_of(e, order)
+    if letter not in (None, "C", "F"):
+        e.throw("ValueError", "only 'C' or 'F' order is permitted")
+    if letter != "F":
         return allocate(e, dims, dtype, fill)
     return arrays.permuted(e, allocate(e, dims[::-1], dtype, fill), [*reversed(range(len(dims)))])
 
@@ -107,8 +105,9 @@ def _as_filling(e: Evaluator, v: Abstract, scalar: Scalar) -> Abstract:
 
 def like(
     e: Evaluator, a: Abstract, dtype: Abstract, fill: str, value: Abstract | None, shape: Abstract = NONE,
-    order: Abstract = NONE,
+    order: Abstract = K_ORDER,
 ) -> Abstract:  # fmt: skip
+    letter = order_of(e, order) or "K"
     a = settled(e, a, "None has no shape")
     if is_numeric(a):
         own = scalar_type(a) or F64
@@ -119,13 +118,12 @@ def like(
         own = arrays.element_type(a)
     scalar = dtype_of(e, dtype, own)
     if not (isinstance(shape, Known) and shape.object is None):
-        array = ordered(e, shape_argument(e, shape), scalar, fill, order)
+        array = allocate(e, shape_argument(e, shape), scalar, fill)
     else:
         lengths = [] if is_numeric(a) else arrays.dims(e, a)
-        if in_fortran_order(e, order):
-            array = ordered(e, lengths, scalar, fill, order)
-        else:
-            array = arrays.allocate_unchecked(e, lengths, scalar, fill)
+        array = arrays.allocate_unchecked(e, lengths, scalar, fill)
+    if letter == "F" or not is_numeric(a) and arrays.ndim(a) == arrays.ndim(array):
+        array = orders.like(e, array, a, letter)
     if value is not None:
         arrays.assign(e, array, value)
     return array
@@ -133,28 +131,28 @@ def like(
 
 @emits(np.zeros_like)
 def zeros_like(
-    e: Evaluator, a: Abstract, dtype: Abstract = NONE, order: Abstract = NONE, *, shape: Abstract = NONE
+    e: Evaluator, a: Abstract, dtype: Abstract = NONE, order: Abstract = K_ORDER, *, shape: Abstract = NONE
 ) -> Abstract:
     return like(e, a, dtype, "zeros", None, shape, order)
 
 
 @emits(np.empty_like)
 def empty_like(
-    e: Evaluator, prototype: Abstract, dtype: Abstract = NONE, order: Abstract = NONE, *, shape: Abstract = NONE
+    e: Evaluator, prototype: Abstract, dtype: Abstract = NONE, order: Abstract = K_ORDER, *, shape: Abstract = NONE
 ) -> Abstract:
     return like(e, prototype, dtype, "empty", None, shape, order)
 
 
 @emits(np.ones_like)
 def ones_like(
-    e: Evaluator, a: Abstract, dtype: Abstract = NONE, order: Abstract = NONE, *, shape: Abstract = NONE
+    e: Evaluator, a: Abstract, dtype: Abstract = NONE, order: Abstract = K_ORDER, *, shape: Abstract = NONE
 ) -> Abstract:
     return like(e, a, dtype, "empty", Known(1), shape, order)
 
 
 @emits(np.full_like)
 def full_like(
-    e: Evaluator, a: Abstract, fill_value: Abstract, dtype: Abstract = NONE, order: Abstract = NONE, *,
+    e: Evaluator, a: Abstract, fill_value: Abstract, dtype: Abstract = NONE, order: Abstract = K_ORDER, *,
     shape: Abstract = NONE,
 ) -> Abstract:  # fmt: skip
     fill_value = settled(e, fill_value, "None is no number")

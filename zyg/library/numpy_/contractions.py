@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend import arrays, lists
+from zyg.frontend import arrays, lists, orders
 from zyg.frontend.arrays import constant
 from zyg.frontend.values import Abstract, Known, TupleValue, describe, is_numeric, known
 from zyg.ir.core import Value
@@ -140,6 +140,8 @@ def einsum(
         terms[:2] = [_contracted(e, a, left, b, right, others)]
     value, letters = terms[0]
     made = _arranged(e, value, letters, output)
+    if isinstance(made, arrays.ARRAYS) and len(given) > 1:
+        made = orders.contracted(e, made, given, inputs, output)
     if isinstance(out, arrays.ARRAYS) and element_type(e, made) is not arrays.element_type(out):
         raise e.refuse(
             "np.einsum(out=...) of another type than the result", hint="assign it: out[...] = np.einsum(...)"

@@ -15,6 +15,7 @@ from ..registry import emits, implements
 from .common import axis_index, from_lines, lines, root
 from .extrema import _rows, as_array_value, kept_shape
 from .layouts import is_complex
+from .ordering import laid_without
 from .reductions import (
     UNSET,
     array_like,
@@ -80,7 +81,7 @@ def _product(a: Any, axes: Any, keepdims: Any, begin: Any, dtype: Any) -> Any:
     result = np.empty(len(rows), dtype)
     for k in range(len(rows)):
         result[k] = _product_of(rows[k], one)
-    return result.reshape(kept_shape(a, axes, keepdims))
+    return laid_without(result.reshape(kept_shape(a, axes, keepdims)), a, axes, keepdims)
 
 
 # ------------------------------------------------------------------------------------------- running totals
@@ -132,7 +133,7 @@ def _cumulative(running: Callable[[Any, Any], Any], neutral: int | None) -> Call
             a = a.real
         if axis is None:
             return store(running(np.ascontiguousarray(a).reshape((1, a.size)), kind).reshape(-1), out)
-        return store(from_lines(running(lines(a, axis), kind), a.shape, axis % a.ndim), out)
+        return store(from_lines(running(lines(a, axis), kind), a, axis % a.ndim, "I"), out)
 
     return function
 

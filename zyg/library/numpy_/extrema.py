@@ -33,6 +33,7 @@ from ..intrinsics import cut, machine
 from ..registry import emits, implements
 from .common import axis_index, lines
 from .gathering import each_others_rules
+from .ordering import laid_without
 from .reductions import (
     array_like,
     as_array,
@@ -229,7 +230,7 @@ _WHOLE = {
 @unchecked
 def _along(a: Any, axes: Any, keepdims: Any, of_rows: Any) -> Any:
     rows = (a if axes[0] == 1 else a.T) if a.ndim == 2 and len(axes) == 1 else _rows(a, axes)
-    return of_rows(rows).reshape(kept_shape(a, axes, keepdims))
+    return laid_without(of_rows(rows).reshape(kept_shape(a, axes, keepdims)), a, axes, keepdims)
 
 
 def _of_rows(kernel: Any, message: str) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import zyg
-from zyg.frontend import arrays
+from zyg.frontend import arrays, orders
 from zyg.frontend.functions import unchecked
 from zyg.frontend.scalars import to_int
 from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, Number, known
@@ -67,7 +67,7 @@ def _transform(e: Evaluator, name: str, a: Abstract, n: Abstract, axis: Abstract
     ndim = arrays.ndim(a)
     made = python_call(e, called, args, Array(F64, ndim if real else ndim + 1), reads=True)
     assert isinstance(made, ArrayValue)
-    return made if real else ComplexArrayValue(made)
+    return orders.relaid(e, made if real else ComplexArrayValue(made), a, "K")
 
 
 @emits(np.fft.fft)

@@ -13,6 +13,7 @@ from zyg.frontend.values import Abstract, Known, Reference, TupleValue, describe
 from ..intrinsics import unsupported
 from ..registry import emits, implements
 from .common import axis_index, is_sequence, put_into, result_dtype, same_kind
+from .ordering import empty_joined
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
@@ -184,7 +185,8 @@ def joined(parts: Any, axis: int, dtype: Any) -> Any:
     if dtype is not None:
         for part in parts:
             same_kind(part, dtype)
-    result = np.empty((*first.shape[:axis], total, *first.shape[axis + 1 :]), own if dtype is None else dtype)
+    shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
+    result = empty_joined(parts, shape, own if dtype is None else dtype)
     at = 0
     for part in parts:
         stop = at + part.shape[axis]
@@ -224,7 +226,8 @@ def stacked(arrays: Any, axis: int, dtype: Any) -> Any:
         if dtype is not None:
             same_kind(part, dtype)
     own = result_dtype(*parts)
-    result = np.empty((*first.shape[:axis], len(parts), *first.shape[axis:]), own if dtype is None else dtype)
+    shape = (*first.shape[:axis], len(parts), *first.shape[axis:])
+    result = empty_joined(tuple([p[along(axis, None)] for p in parts]), shape, own if dtype is None else dtype)
     for k, part in enumerate(parts):
         result[along(axis, k)] = part
     return result

@@ -12,7 +12,7 @@ from zyg.ir.core import Value, const
 from zyg.ir.types import I64
 
 from ..registry import emits
-from .constructors import like
+from .constructors import C_ORDER, like
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
@@ -96,7 +96,7 @@ def packed(a: Any) -> Any:
 
 @emits(packed)
 def _packed(e: Evaluator, a: Abstract) -> Abstract:
-    copy = like(e, a, Known(None), "empty", None)
+    copy = like(e, a, Known(None), "empty", None, order=C_ORDER)
     arrays.assign(e, copy, a)
     return copy
 

@@ -27,8 +27,9 @@ from zyg.ir.core import const
 from zyg.ir.types import BOOL, F64
 
 from ..registry import emits, implements
-from .constructors import in_fortran_order, like
+from .constructors import C_ORDER, K_ORDER, in_order, like, order_of
 from .ufuncs import cast_scalar
+from .views import as_array
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
@@ -36,15 +37,16 @@ if TYPE_CHECKING:
 NONE, ZERO, YES, UNSAFE = Known(None), Known(0), Known(True), Known("unsafe")
 
 
-@emits((np.ndarray, "copy"), np.copy)
-def copy(e: Evaluator, a: Abstract, order: Abstract = NONE) -> Abstract:
+@emits((np.ndarray, "copy"))
+def copy(e: Evaluator, a: Abstract, order: Abstract = C_ORDER) -> Abstract:
     result = like(e, a, NONE, "empty", None, order=order)
-    if isinstance(a, ArrayValue) and not in_fortran_order(e, order):
-        assert isinstance(result, ArrayValue)
-        e.emit("copyto", result.value, a.value)
-    else:
-        arrays.assign(e, result, a)
+    arrays.copy_elements(e, result, a)
     return result
+
+
+@emits(np.copy)
+def copy_function(e: Evaluator, a: Abstract, order: Abstract = K_ORDER) -> Abstract:
+    return copy(e, as_array(e, a), order)
 
 
 @implements(np.astype)
@@ -122,7 +124,7 @@ def astype(
     e: Evaluator,
     a: Abstract,
     dtype: Abstract,
-    order: Abstract = NONE,
+    order: Abstract = K_ORDER,
     casting: Abstract = UNSAFE,
     *,
     copy: Abstract = YES,
@@ -133,13 +135,14 @@ def astype(
         e.type_error(
             f"Cannot cast array data from {arrays.numpy_dtype(own)!r} to {arrays.numpy_dtype(scalar)!r} according to the rule '{rule}'"
         )
-    fortran = in_fortran_order(e, order)
-    if scalar is own and not fortran and not arrays.constant(e, copy, "`copy`"):
-        return a
+    letter = order_of(e, order) or "K"
+    keeps = letter == "K" or arrays.ndim(a) < 2
+    if scalar is own and not arrays.constant(e, copy, "`copy`"):
+        return a if keeps or letter == "A" else in_order(e, a, letter, True, NONE)
     if isinstance(a, ComplexArrayValue) and scalar not in (arrays.COMPLEX, BOOL):
         a = complex_arrays.part(e, a, "real")
         own = F64
-    if arrays.ndim(a) > 0 and isinstance(a, ArrayValue) and scalar not in (own, arrays.COMPLEX) and not fortran:
+    if arrays.ndim(a) > 0 and isinstance(a, ArrayValue) and scalar not in (own, arrays.COMPLEX) and keeps:
         return lift(e, ("convert", scalar), lambda e, x: Number(arrays.converted(e, x, scalar), True), [a])
     result = like(e, a, dtype, "empty", None, order=order)
     arrays.assign(e, result, a)

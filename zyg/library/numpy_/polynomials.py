@@ -24,7 +24,7 @@ def polyval(p: Any, x: Any) -> Any:
     dtype = result_dtype(coefficients, points)
     if points.ndim == 0:
         return horner(coefficients, points[()], dtype.type(0))
-    result = np.zeros(points.shape, dtype)
+    result = np.zeros_like(points, dtype)
     for k in range(len(coefficients)):
         result = result * points + coefficients[k]
     return result

@@ -12,6 +12,8 @@ from ..intrinsics import unsupported
 from ..registry import implements
 from .common import axis_index, is_sequence, lines, same_kind
 from .joining import along
+from .layouts import is_packed
+from .ordering import empty_as, relaid
 
 
 @implements(np.tile)
@@ -84,7 +86,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     axes = tuple(axis) if is_sequence(axis) else (axis,)
     if len(axes) == 1:
         return rolled(source, shift_along(shifts), axis_index(axes[0], source.ndim))
-    result = source.copy() if len(axes) == 0 else source
+    result = np.copy(source) if len(axes) == 0 else source
     for n, k in enumerate(axes):
         result = rolled(result, shift_of(shifts, n, len(axes)), axis_index(k, source.ndim))
     return result
@@ -125,7 +127,7 @@ def shift_of(shifts: Any, n: int, count: int) -> int:
 
 
 def rolled(a: Any, shift: int, axis: int) -> Any:
-    result = np.empty(a.shape, a.dtype)
+    result = np.empty_like(a)
     n = a.shape[axis]
     if n > 0:
         k = shift % n
@@ -205,7 +207,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     new = np.array(values, source.dtype, copy=None, ndmin=source.ndim)
     new = np.moveaxis(new, 0, axis)
     count = new.shape[axis]
-    result = np.empty((*source.shape[:axis], n + count, *source.shape[axis + 1 :]), source.dtype)
+    result = empty_as(source, (*source.shape[:axis], n + count, *source.shape[axis + 1 :]), source.dtype, "A")
     result[along(axis, slice(0, at))] = source[along(axis, slice(0, at))]
     place = result[along(axis, slice(at, at + count))]
     place[...] = np.broadcast_to(new, place.shape)
@@ -233,7 +235,7 @@ def inserted_each(source: Any, places: Any, values: Any, axis: int) -> Any:
             at[i] += n
     order = np.argsort(at, kind="stable")
     at[order] += np.arange(count)
-    result = np.empty((*source.shape[:axis], n + count, *source.shape[axis + 1 :]), source.dtype)
+    result = empty_as(source, (*source.shape[:axis], n + count, *source.shape[axis + 1 :]), source.dtype, "A")
     old = np.ones(n + count, bool)
     old[at] = False
     result[along(axis, at)] = shown
@@ -254,7 +256,7 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
             raise IndexError("arrays used as indices must be of integer (or boolean) type")
         return without(source, places if places.dtype == bool else places.ravel(), axis)
     if isinstance(obj, slice):
-        return without(source, np.arange(n)[obj], axis)
+        return without(source, np.arange(n)[obj], axis, "A")
     if isinstance(obj, (bool, np.bool)):
         raise ValueError(
             f"boolean array argument obj to delete must be one dimensional and match the axis length of {n}"
@@ -262,15 +264,16 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     if obj < -n or obj >= n:
         raise IndexError(f"index {obj} is out of bounds for axis {axis} with size {n}")
     at = obj + n if obj < 0 else obj
-    result = np.empty((*source.shape[:axis], n - 1, *source.shape[axis + 1 :]), source.dtype)
+    result = empty_as(source, (*source.shape[:axis], n - 1, *source.shape[axis + 1 :]), source.dtype, "A")
     result[along(axis, slice(0, at))] = source[along(axis, slice(0, at))]
     result[along(axis, slice(at, n - 1))] = source[along(axis, slice(at + 1, n))]
     return result
 
 
 @unchecked
-def without(source: Any, gone: Any, axis: int) -> Any:
-    """The array without what stands at these places along an axis, or at those of a mask."""
+def without(source: Any, gone: Any, axis: int, order: str = "") -> Any:
+    """The array without what stands at these places along an axis, or at those of a mask; without an order in that of what is
+    selected by a mask, where the axis comes first."""
     n = source.shape[axis]
     keep = np.ones(n, bool)
     if gone.dtype == bool:
@@ -290,7 +293,10 @@ def without(source: Any, gone: Any, axis: int) -> Any:
     for i in range(n):
         if keep[i]:
             count += 1
-    result = np.empty((*source.shape[:axis], count, *source.shape[axis + 1 :]), source.dtype)
+    if order == "":
+        result = np.moveaxis(np.empty((count, *source.shape[:axis], *source.shape[axis + 1 :]), source.dtype), 0, axis)
+    else:
+        result = empty_as(source, (*source.shape[:axis], count, *source.shape[axis + 1 :]), source.dtype, order)
     to, items = np.moveaxis(result, axis, 0), np.moveaxis(source, axis, 0)
     at = 0
     for i in range(n):
@@ -337,7 +343,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: 
     if mode == "constant":
         values = pairs(constant_values, a.ndim)
         shape = tuple(before + n + after for n, (before, after) in zip(a.shape, widths))
-        result = np.empty(shape, a.dtype)
+        result = empty_as(a, shape, a.dtype, "A")
         result[tuple(slice(before, before + n) for n, (before, after) in zip(a.shape, widths))] = a
         for axis in tuple(range(a.ndim)):
             before, after = widths[axis]
@@ -374,7 +380,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: 
             result = np.concatenate((np.repeat(of_lines, before, axis), result, np.repeat(of_lines, after, axis)), axis)
         else:
             result = extended(result, before, after, axis, mode)
-    return result
+    return result if is_packed(a) and is_packed(result) else relaid(result, a)
 
 
 def of_all(a: Any, axis: int, statistic: str) -> Any:

@@ -27,7 +27,7 @@ from zyg.frontend.values import (
     number_type,
 )
 from zyg.ir.core import Const, Value, const
-from zyg.ir.types import BOOL, F32, F64, Array, Scalar
+from zyg.ir.types import BOOL, F32, F64, Scalar
 from zyg.typeof import dtype_scalar
 
 from ..registry import emits, implements
@@ -305,13 +305,15 @@ def select(e: Evaluator, condlist: Abstract, choicelist: Abstract, default: Abst
     for c, x in zip(reversed(conditions), reversed(choices), strict=True):
         result = where(e, c, x, result)
     if isinstance(result, arrays.ARRAYS):
+        from zyg.frontend.selection import contiguous
+
         if scalar is arrays.COMPLEX:
             from .constructors import asarray
 
-            return asarray(e, result, Known(np.dtype(complex)))
-        return result if arrays.element_type(result) is scalar else lift(
-            e, ("as", scalar), lambda e, v: as_type(e, v, scalar or F64), [result]
-        )  # fmt: skip
+            result = asarray(e, result, Known(np.dtype(complex)))
+        elif arrays.element_type(result) is not scalar:
+            result = lift(e, ("as", scalar), lambda e, v: as_type(e, v, scalar or F64), [result])
+        return contiguous(e, result)
     return result
 
 
@@ -369,11 +371,9 @@ def _part(e: Evaluator, v: Abstract, n: int) -> Abstract:
     if n == 0:
         return v
     if isinstance(v, ArrayValue):
-        from .constructors import zeros_like
+        from .attributes import imag
 
-        zeros = arrays.memory(zeros_like(e, v))
-        type = Array(zeros.type.dtype, zeros.type.ndim, "C", False)
-        return ArrayValue(e.op("view", zeros.value, type=type, spec=":" * type.ndim))
+        return imag(e, v)
     return binary(e, "mul", v, Known(0))
 
 

@@ -63,7 +63,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 
 def slopes_along(f: Any, step: Any, axis: int, edge_order: int) -> Any:
     n = f.shape[axis]
-    result = np.empty(f.shape, f.dtype)
+    result = np.empty_like(f)
     at = lambda i: f[along(axis, i)]
     inner = lambda i: f[along(axis, slice(1 + i, n - 1 + i))]
     if np.ndim(step) == 0:
@@ -253,7 +253,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * mat
         unsupported("np.unwrap of integers with an integer period, in native code", "pass floats")
     limit = period / 2 if discont is None else max(discont, period / 2)
     rows = lines(phases.astype(inexact_dtype(phases, period)), axis)
-    return from_lines(without_jumps(rows, limit, period), phases.shape, axis)
+    return from_lines(without_jumps(rows, limit, period), phases, axis, "K")
 
 
 @unchecked

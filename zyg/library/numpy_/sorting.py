@@ -192,7 +192,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None) -> Any
     if axis is None:
         source = source.ravel()
     axis = 0 if axis is None else axis_index(axis, source.ndim)
-    return from_lines(sorted_rows(lines(source, axis)), source.shape, axis)
+    return from_lines(sorted_rows(lines(source, axis)), source, axis, "K")
 
 
 @implements((np.ndarray, "sort"), instead=FIELDS)
@@ -215,7 +215,7 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None) -> 
         source = source.ravel()
         axis = 0
     axis = axis_index(axis, source.ndim)
-    return from_lines(orders(lines(source, axis), keeps), source.shape, axis)
+    return from_lines(orders(lines(source, axis), keeps), source, axis)
 
 
 # ---------------------------------------------------------------------------------------------------- partitions
@@ -290,8 +290,8 @@ def partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect") -> An
         source = source.ravel()
     axis = 0 if axis is None else axis_index(axis, source.ndim)
     if source.size == 0:
-        return source.copy()
-    return from_lines(parted_rows(lines(source, axis), places_in(kth, source.shape[axis])), source.shape, axis)
+        return np.copy(source)
+    return from_lines(parted_rows(lines(source, axis), places_in(kth, source.shape[axis])), source, axis, "K")
 
 
 def check_kind(kind: Any) -> None:
@@ -314,7 +314,7 @@ def argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect") ->
     axis = axis_index(axis, source.ndim)
     if source.size == 0:
         return np.argsort(source, axis)
-    return from_lines(parting_orders(lines(source, axis), places_in(kth, source.shape[axis])), source.shape, axis)
+    return from_lines(parting_orders(lines(source, axis), places_in(kth, source.shape[axis])), source, axis)
 
 
 @implements(np.lexsort)

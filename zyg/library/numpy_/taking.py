@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend import arrays, indexing, lists
+from zyg.frontend import arrays, indexing, lists, orders
 from zyg.frontend.elementwise import broadcast_shape
 from zyg.frontend.functions import unchecked
 from zyg.frontend.scalars import scalar_value
-from zyg.frontend.selection import Selection, apart, flat, get, reshaped
+from zyg.frontend.selection import Selection, apart, flat, reshaped
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,
@@ -62,7 +62,15 @@ def nonzero(e: Evaluator, a: Abstract) -> Abstract:
     found = _call(e, gathering.flat_nonzero, flat(e, a))
     if arrays.ndim(a) == 1:
         return TupleValue((found,))
-    return _call(e, gathering.unravelled, found, TupleValue(tuple(map(Number, arrays.dims(e, a)))))
+    return _call(e, columns, _call(e, gathering.unravelled, found, TupleValue(tuple(map(Number, arrays.dims(e, a))))))
+
+
+def columns(vectors: Any) -> Any:
+    """Vectors of one length as the columns of a matrix: so lie those that np.nonzero gives."""
+    table = np.empty((len(vectors[0]), len(vectors)), np.int64)
+    for k, v in enumerate(vectors):
+        table[:, k] = v
+    return tuple([table[:, k] for k in tuple(range(len(vectors)))])
 
 
 @emits(np.flatnonzero)
@@ -74,11 +82,7 @@ def flatnonzero(e: Evaluator, a: Abstract) -> Abstract:
 def argwhere(a: Any) -> Any:
     if np.ndim(a) == 0:
         return np.empty((int(bool(a)), 0), np.int64)
-    found = np.nonzero(a)
-    result = np.empty((len(found[0]), len(found)), np.int64)
-    for k, positions in enumerate(found):
-        result[:, k] = positions
-    return result
+    return np.array(np.nonzero(a)).T
 
 
 @emits(np.ix_)
@@ -240,7 +244,7 @@ def take(
     elif arrays.ndim(positions) == 0:
         positions = arrays.scalar_of(e, positions)
     if isinstance(positions, ArrayValue) and arrays.ndim(positions):
-        return get(e, a, [*[ALL] * k, positions, *[ALL] * (len(lengths) - k - 1)], rows)
+        return Selection(e, a, [*[ALL] * k, positions, *[ALL] * (len(lengths) - k - 1)], rows).gathered(packed=True)
     result = indexing.get_item(e, a, TupleValue((*[ALL] * k, positions)))
     if is_numeric(positions) and isinstance(result, arrays.ARRAYS):
         from .methods import copy
@@ -390,9 +394,11 @@ def _along(e: Evaluator, a: Abstract, indices: Abstract, axis: Abstract) -> tupl
 def take_along_axis(e: Evaluator, arr: Abstract, indices: Abstract, axis: Abstract = LAST) -> Abstract:
     arr = as_array(e, arr)
     a, index, back = _along(e, arr, indices, axis)
-    result = arrays.allocate_unchecked(e, arrays.dims(e, index), arrays.element_type(a), "empty")
-    _call(e, take_lines, result, a, index)
-    return ordered(e, result, back)
+    whole = ordered(e, index, back)
+    result = arrays.allocate_unchecked(e, arrays.dims(e, whole), arrays.element_type(a), "empty")
+    result = orders.laid_as(e, result, [whole])
+    _call(e, take_lines, ordered(e, result, [back.index(k) for k in range(len(back))]), a, index)
+    return result
 
 
 @emits(np.put_along_axis)

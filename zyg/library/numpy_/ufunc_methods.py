@@ -16,6 +16,7 @@ from ..intrinsics import unsupported
 from ..registry import emits
 from .common import from_lines, lines
 from .extrema import _rows, kept_shape
+from .ordering import laid_without
 from .reductions import UNSET, array_like, as_array, is_passed, is_set, reduction_axes, store
 from .ufuncs import as_arrays
 
@@ -130,7 +131,7 @@ def _reduced(f: Any, a: Any, axes: Any, keepdims: Any, out: Any, initial: Any, i
     result = np.empty(len(rows), kind)
     for k in range(len(rows)):
         result[k] = blank if empty else _folded(f, rows[k], initial)
-    return store(result.reshape(kept_shape(a, axes, keepdims)), out)
+    return store(laid_without(result.reshape(kept_shape(a, axes, keepdims)), a, axes, keepdims), out)
 
 
 @emits((np.ufunc, "accumulate"))
@@ -160,7 +161,7 @@ def _accumulated(f: Any, array: Any, axis: Any, out: Any) -> Any:
             for i in range(1, len(row)):
                 total = f(total, row[i])
                 into[i] = total
-    return store(from_lines(result, a.shape, axis % a.ndim), out)
+    return store(from_lines(result, a, axis % a.ndim, "I"), out)
 
 
 @emits((np.ufunc, "reduceat"))
@@ -217,7 +218,7 @@ def _reduced_at(f: Any, own: Any, a: Any, indices: Any, axis: Any, out: Any) -> 
                 result[k, j] = own(f, part) if own is _fold else own(part)
             else:
                 result[k, j] = rows[k, start]
-    return store(from_lines(result, a.shape, axis % a.ndim), out)
+    return store(from_lines(result, a, axis % a.ndim, "C"), out)
 
 
 @emits((np.ufunc, "outer"))

@@ -164,10 +164,10 @@ null:
 
 ; An ndarray that owns the data of a header from now on: the header keeps a reference to it, so that compiled code may
 ; go on using them; unless it is the `last` that is done with them, there is a weak reference, as for `zyg_pin`.
-define internal ptr @hand_over(ptr %header, i32 %type, i32 %nd, ptr %dims, i1 %last) {
+define internal ptr @hand_over(ptr %header, i32 %type, i32 %nd, ptr %dims, ptr %strides, i1 %last) {
   %data_at = getelementptr i8, ptr %header, i64 $H_data
   %data = load ptr, ptr %data_at
-  %made = call ptr @PyArray_New(ptr @numpy.ndarray, i32 %nd, ptr %dims, i32 %type, ptr null, ptr %data, i32 0,
+  %made = call ptr @PyArray_New(ptr @numpy.ndarray, i32 %nd, ptr %dims, i32 %type, ptr %strides, ptr %data, i32 0,
                                 i32 1281, ptr null)
   %failed = icmp eq ptr %made, null
   br i1 %failed, label %done, label %own
@@ -228,11 +228,11 @@ whole:
   %its_data = load ptr, ptr %data_at
   %from_start = icmp eq ptr %its_data, %data
   %contiguous = icmp eq ptr %strides, null
-  %maybe = and i1 %from_start, %contiguous
-  br i1 %maybe, label %count, label %part
+  br i1 %from_start, label %count, label %part
 count:
-  %k = phi i64 [ 0, %whole ], [ %k1, %times ]
-  %total = phi i64 [ %itemsize, %whole ], [ %product, %times ]
+  %k = phi i64 [ 0, %whole ], [ %k1, %next ]
+  %total = phi i64 [ %itemsize, %whole ], [ %product, %next ]
+  %extent = phi i64 [ %itemsize, %whole ], [ %reached, %next ]
   %n = sext i32 %nd to i64
   %more = icmp slt i64 %k, %n
   br i1 %more, label %times, label %compare
@@ -240,22 +240,34 @@ times:
   %dim_at = getelementptr i64, ptr %dims, i64 %k
   %dim = load i64, ptr %dim_at
   %product = mul i64 %total, %dim
+  br i1 %contiguous, label %next, label %step
+step:
+  %stride_at = getelementptr i64, ptr %strides, i64 %k
+  %stride = load i64, ptr %stride_at
+  %steps = sub i64 %dim, 1
+  %way = mul i64 %steps, %stride
+  %further = add i64 %extent, %way
+  br label %next
+next:
+  %reached = phi i64 [ %product, %times ], [ %further, %step ]
   %k1 = add i64 %k, 1
   br label %count
 compare:
   %bytes_at = getelementptr i8, ptr %owner, i64 $H_bytes
   %bytes = load i64, ptr %bytes_at
   %all = icmp eq i64 %total, %bytes
-  br i1 %all, label %give, label %part
+  %no_gaps = icmp eq i64 %extent, %bytes
+  %its_all = and i1 %all, %no_gaps
+  br i1 %its_all, label %give, label %part
 give:
-  %given = call ptr @hand_over(ptr %owner, i32 %type, i32 %nd, ptr %dims, i1 %last)
+  %given = call ptr @hand_over(ptr %owner, i32 %type, i32 %nd, ptr %dims, ptr %strides, i1 %last)
   ret ptr %given
 part:
   %size = alloca i64
   %part_bytes_at = getelementptr i8, ptr %owner, i64 $H_bytes
   %part_bytes = load i64, ptr %part_bytes_at
   store i64 %part_bytes, ptr %size
-  %memory = call ptr @hand_over(ptr %owner, i32 $UBYTE, i32 1, ptr %size, i1 %last)
+  %memory = call ptr @hand_over(ptr %owner, i32 $UBYTE, i32 1, ptr %size, ptr null, i1 %last)
   %no_memory = icmp eq ptr %memory, null
   br i1 %no_memory, label %null, label %show
 show:

@@ -1,0 +1,309 @@
+"""In which order the elements of a new array lie in memory.
+
+NumPy keeps the order of the operands ("K"): what it makes of a transposed array lies as that does.  This can be seen, by
+`ravel`, `reshape` and `flags`, so zyg does the same.  Arrays whose strides are known not to grow from axis to axis, which most
+are, need nothing for it: what is made of them is in C order.  Else the strides of the operands tell when the code runs.
+Where nobody sees the order of a temporary it is made in C order after all (ir/passes/orders.py).
+
+The rule is that of NumPy's iterator (npyiter_find_best_axis_ordering): an insertion sort of the axes from the last one on, by
+the absolute strides of all operands; strides of 0 say nothing, and where operands disagree C order wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from zyg.ir.core import Const, Value, const
+from zyg.ir.types import Array
+
+from .values import Abstract, ArrayValue, ComplexArrayValue
+
+if TYPE_CHECKING:
+    from .evaluator import Evaluator
+
+
+def like(e: Evaluator, made: Abstract, a: Abstract, letter: str) -> Abstract:
+    """A new array in C order, in the order that a letter asks for ("C", "F", "A", "K"; docs of np.copy) of what is made like `a`.
+    "K" sorts the axes by the strides as they are (PyArray_NewLikeArray), those of 0 too."""
+    from .arrays import dims, is_contiguous, ndim, permuted
+
+    n = ndim(made)
+    if n < 2 or letter == "C" or letter != "F" and memory(a).type.layout == "C":
+        return made
+    pairs = [(j, k) for j in range(n) for k in range(j + 1, n)]
+    if letter == "K":
+        if sorted_strides(e, memory(a).value, repeats=False):
+            return made
+        steps = [_abs(e, stride(e, memory(a).value, axis)) for axis in range(n)]
+        swapped = {(j, k): e.op("lt", steps[j], steps[k]) for j, k in pairs}
+    elif letter == "F":
+        swapped = dict.fromkeys(pairs, const(True))
+    else:
+        fortran = is_contiguous(e, permuted(e, a, [*reversed(range(n))]))
+        swapped = dict.fromkeys(pairs, e.op("and", fortran, e.op("not", is_contiguous(e, a))))
+    usual = {(k, j): _not(e, s) for (j, k), s in swapped.items()}
+    return _strided(e, made, dims(e, made), {**swapped, **usual})
+
+
+def relaid(e: Evaluator, made: Abstract, a: Abstract, letter: str) -> Abstract:
+    """What has been made in C order as it lies in the order that a letter asks for of what is made like `a`."""
+    from .arrays import allocate_unchecked, copy_elements, dims, element_type
+
+    if letter == "K" and sorted_strides(e, memory(a).value, repeats=False) and memory(made).type.layout == "C":
+        return made
+    laid = like(e, allocate_unchecked(e, dims(e, made), element_type(made), "empty"), a, letter)
+    copy_elements(e, laid, made)
+    return laid
+
+
+def without(e: Evaluator, made: Abstract, a: Abstract, axes: Sequence[int], keepdims: bool) -> Abstract:
+    """What reductions have made in C order of an array along axes, as it lies then."""
+    from .arrays import allocate_unchecked, copy_elements, dims, element_type, ndim
+
+    laid = allocate_unchecked(e, dims(e, made), element_type(made), "empty")
+    laid = laid_as(e, laid, [a], [k for k in range(ndim(a)) if keepdims or k not in axes])
+    if memory(laid).type.layout == "C":
+        return made
+    copy_elements(e, laid, made)
+    return laid
+
+
+def laid_as(e: Evaluator, made: Abstract, operands: Sequence[Abstract], axes: Sequence[int] | None = None) -> Abstract:
+    """A new array in C order, with its elements in the order that NumPy gives it which makes it of these operands: element by
+    element, or of some `axes` of the first one, for which the strides along those tell."""
+    from .arrays import dims, ndim
+
+    shape = dims(e, made)
+    arrays = [v for v in operands if isinstance(v, (ArrayValue, ComplexArrayValue))]
+    if len(shape) < 2 or all(ndim(v) < 2 or sorted_strides(e, memory(v).value) for v in arrays):
+        return made
+    steps = [_steps(e, v) for v in arrays]
+    if axes is not None:
+        steps = [[s[k] for k in axes] for s in steps]
+    steps = [[const(0)] * (len(shape) - len(s)) + s for s in steps]
+    return _strided(e, made, shape, _iterated(e, steps))
+
+
+def selected(e: Evaluator, made: Abstract, indices: Sequence[Abstract]) -> Abstract:
+    """What arrays of several axes, all of one shape, have selected: its first axes are theirs and lie as they do."""
+    from .arrays import allocate_unchecked, copy_elements, dims, element_type, ndim, seen
+
+    more = ndim(made) - ndim(indices[0])
+    laid = allocate_unchecked(e, dims(e, made), element_type(made), "empty")
+    laid = laid_as(e, laid, [seen(e, v, ":" * ndim(v) + "n" * more) for v in indices])
+    if memory(laid).type.layout == "C":
+        return made
+    copy_elements(e, laid, made)
+    return laid
+
+
+def contracted(e: Evaluator, made: Abstract, operands: Sequence[Abstract], letters: Sequence[str], output: str) -> Abstract:
+    """What np.einsum has made: in the order of an iteration over the axes of the result and those that are summed up."""
+    from .arrays import allocate_unchecked, copy_elements, dims, element_type
+
+    named = [*output, *dict.fromkeys(c for own in letters for c in own if c not in output)]
+    usual = all(sorted_strides(e, memory(v).value) for v in operands) and all(
+        [named.index(c) for c in own] == sorted({named.index(c) for c in own}) for own in letters
+    )
+    shape = dims(e, made)
+    laid = allocate_unchecked(e, shape, element_type(made), "empty")
+    if not usual:
+        steps = []
+        for v, own in zip(operands, letters):
+            along = _steps(e, v)
+            steps.append([_sum(e, [s for s, c in zip(along, own) if c == name]) for name in named])
+        inside = _iterated(e, steps)
+        laid = _strided(e, laid, shape, {k: v for k, v in inside.items() if max(k) < len(shape)})
+    elif memory(made).type.layout == "C":
+        return made
+    copy_elements(e, laid, made)
+    return laid
+
+
+def joined(e: Evaluator, made: Abstract, parts: Sequence[Abstract]) -> Abstract:
+    """A new array that arrays of as many dimensions are going to be put together in (PyArray_CreateMultiSortedStridePerm)."""
+    from .arrays import dims
+
+    shape = dims(e, made)
+    if len(shape) < 2 or all(sorted_strides(e, memory(v).value, repeats=False) for v in parts):
+        return made
+    steps = [[_abs(e, stride(e, memory(v).value, axis)) for axis in range(len(shape))] for v in parts]
+    many = [[_is_not(e, e.dim(memory(v).value, axis), 1) for axis in range(len(shape))] for v in parts]
+
+    def compared(new: int, placed: int) -> tuple[Value, Value]:
+        says = [_and(e, m[new], m[placed]) for m in many]
+        return _votes(e, [(x, e.op("le", s[new], s[placed])) for x, s in zip(says, steps)])
+
+    outside = _sorted(e, range(len(shape)), compared)
+    return _strided(e, made, shape, {(k, j): v for (j, k), v in outside.items()})
+
+
+def memory(a: Abstract) -> ArrayValue:
+    from . import arrays
+
+    return arrays.memory(a)
+
+
+Inside = dict[tuple[int, int], Value]  # for two axes whether the first lies inside of the second
+
+
+def _strided(e: Evaluator, made: Abstract, shape: list[Value], inside: Inside) -> Abstract:
+    """A new array in C order, with its elements so that its axes lie as is told, and nothing between them."""
+    from .arrays import of_kind
+
+    floats = memory(made)
+    has_parts = isinstance(made, ComplexArrayValue)
+    size = const(16 if has_parts else max(1, floats.type.dtype.bits // 8))
+    strides = [*_without_gaps(e, shape, inside, size), *[const(8)] * has_parts]
+    type = Array(floats.type.dtype, floats.type.ndim, "A")
+    return of_kind(made, ArrayValue(e.op("strided", floats.value, *strides, type=type)))
+
+
+def sorted_strides(e: Evaluator, array: Value, repeats: bool = True) -> bool:
+    """The same for its memory: slices, and what has new axes or `repeats` (if that is to say nothing), are as what they are seen in."""
+    while True:
+        type = array.type
+        assert isinstance(type, Array)
+        if type.layout == "C" or type.ndim < 2:
+            return True
+        op, operands, _ = e.shaped.get(array, ("", (), {}))
+        if op != "view" and not (repeats and op == "broadcast"):
+            return False
+        array = operands[0]
+
+
+def _steps(e: Evaluator, a: Abstract) -> list[Value]:
+    """The absolute strides along each axis, 0 where it repeats or has one element."""
+    from .arrays import ndim
+
+    array = memory(a).value
+    result: list[Value] = []
+    for axis in range(ndim(a)):
+        length, step = e.dim(array, axis), stride(e, array, axis)
+        if isinstance(length, Const) or isinstance(step, Const) and step.value == 0:
+            result.append(const(0) if isinstance(length, Const) and length.value == 1 else _abs(e, step))
+        else:
+            result.append(e.op("select", e.op("eq", length, const(1)), const(0), _abs(e, step)))
+    return result
+
+
+def _abs(e: Evaluator, step: Value) -> Value:
+    return const(abs(step.value)) if isinstance(step, Const) else e.op("abs", step)
+
+
+def stride(e: Evaluator, array: Value, axis: int) -> Value:
+    """The stride along an axis in bytes: that which the array was given, if it was made here."""
+    op, operands, attrs = e.shaped.get(array, ("", (), {}))
+    if op == "strided":
+        return operands[axis + 1]
+    if op == "transpose" and attrs["axes"].count(axis) == 1:
+        return stride(e, operands[0], attrs["axes"].index(axis))
+    if op == "broadcast":
+        source = operands[0].type
+        assert isinstance(source, Array)
+        axis -= len(operands) - 1 - source.ndim
+        if axis < 0:
+            return const(0)
+        repeats = e.op("eq", e.dim(operands[0], axis), const(1))
+        return e.op("select", repeats, const(0), stride(e, operands[0], axis))
+    if op == "view":
+        given = iter(operands[1:])
+        source = kept = -1
+        for letter in attrs["spec"]:
+            parts = [next(given) for _ in range({"i": 1, "s": 3}.get(letter, 0))]
+            source += letter != "n"
+            kept += letter != "i"
+            if kept == axis and letter != "i":
+                if letter == "n":
+                    return const(0)
+                step = stride(e, operands[0], source)
+                return step if letter == ":" else e.builder.arith("mul", step, parts[2])
+    return e.once(("stride for order", array, axis), lambda: e.op("stride", array, axis=axis, order=True))
+
+
+def _iterated(e: Evaluator, steps: list[list[Value]]) -> Inside:
+    """How the axes of what is made of operands lie, of which these are the strides (npyiter_find_best_axis_ordering)."""
+
+    def compared(new: int, placed: int) -> tuple[Value, Value]:
+        says = [_and(e, _is_not(e, s[new], 0), _is_not(e, s[placed], 0)) for s in steps]
+        return _votes(e, [(x, e.op("ge", s[new], s[placed])) for x, s in zip(says, steps)])
+
+    return _sorted(e, range(len(steps[0]))[::-1], compared)
+
+
+def _votes(e: Evaluator, votes: list[tuple[Value, Value]]) -> tuple[Value, Value]:
+    """Whether two axes change places, and whether they are known to be as they should: for each operand whether it says
+    something, and whether it is for that; one is enough."""
+    stays: Value = const(False)
+    goes: Value = const(False)
+    for says, usual in votes:
+        stays = _or(e, stays, _and(e, says, usual))
+        goes = _or(e, goes, _and(e, says, _not(e, usual)))
+    return _and(e, goes, _not(e, stays)), stays
+
+
+def _sorted(e: Evaluator, axes: Sequence[int], compared: Callable[[int, int], tuple[Value, Value]]) -> Inside:
+    """An insertion sort of axes: for two of them whether the first one comes before the second. Each is compared with those placed
+    before it from the last of them on, up to one that it is to stay behind of; it goes before the last that it is to change places with."""
+    before: Inside = {}
+    placed: list[int] = []
+    for new in axes:
+        swaps, stops = {}, {}
+        for k in placed:
+            swaps[k], stops[k] = compared(new, k)
+        for k in placed:
+            for other in placed:
+                if other != k:
+                    swaps[k] = _and(e, swaps[k], _not(e, _and(e, before[k, other], stops[other])))
+        for k in placed:
+            goes = swaps[k]
+            for other in placed:
+                if other != k:
+                    goes = _or(e, goes, _and(e, swaps[other], before[other, k]))
+            before[new, k], before[k, new] = goes, _not(e, goes)
+        placed.append(new)
+    return before
+
+
+def _is_not(e: Evaluator, v: Value, number: int) -> Value:
+    return const(v.value != number) if isinstance(v, Const) else e.op("ne", v, const(number))
+
+
+def _not(e: Evaluator, v: Value) -> Value:
+    return const(not v.value) if isinstance(v, Const) else e.op("not", v)
+
+
+def _sum(e: Evaluator, values: list[Value]) -> Value:
+    total: Value = const(0)
+    for v in values:
+        total = v if isinstance(total, Const) and total.value == 0 else e.builder.arith("add", total, v)
+    return total
+
+
+def _and(e: Evaluator, x: Value, y: Value) -> Value:
+    for one, other in ((x, y), (y, x)):
+        if isinstance(one, Const):
+            return other if one.value else const(False)
+    return e.op("and", x, y)
+
+
+def _or(e: Evaluator, x: Value, y: Value) -> Value:
+    for one, other in ((x, y), (y, x)):
+        if isinstance(one, Const):
+            return const(True) if one.value else other
+    return e.op("or", x, y)
+
+
+def _without_gaps(e: Evaluator, shape: list[Value], inside: Inside, item: Value) -> list[Value]:
+    strides = [item] * len(shape)
+    for k in range(len(shape)):
+        for other, length in enumerate(shape):
+            if other == k:
+                continue
+            lies = inside[other, k]
+            if not isinstance(lies, Const):
+                strides[k] = e.op("mul", strides[k], e.op("select", lies, length, const(1)))
+            elif lies.value:
+                strides[k] = e.op("mul", strides[k], length)
+    return strides
