@@ -28,6 +28,11 @@ class Refused(Exception):
     pass
 
 
+def steps(a: np.ndarray) -> tuple[int, ...]:
+    """How the elements lie in memory, as far as anything but `strides` tells."""
+    return tuple(s for s, n in zip(a.strides, a.shape) if n > 1) if a.size else ()
+
+
 class Checker:
     """Checks one case; what is compiled is kept for all its signatures."""
 
@@ -35,6 +40,7 @@ class Checker:
         self.case = case
         self.function = case.function
         self.compiled = zyg.jit(case.function)
+        self.ordered = False  # whether results lie in memory in NumPy's order
 
     # ------------------------------------------------------------------------------------------------------ values
 
@@ -57,6 +63,7 @@ class Checker:
 
     def value(self, drawn: dict[str, Any]) -> None:
         theirs, ours = copies(drawn), copies(drawn)
+        self.ordered = self.case.memory and all(np.size(x) for x in drawn.values() if isinstance(x, np.ndarray))
         expected = outcome(self.function, theirs)
         found = outcome(self.compiled, ours)
         if isinstance(found, zyg.Unsupported):
@@ -94,6 +101,8 @@ class Checker:
             raise Mismatch(f"{what}: {a.dtype}{a.shape} instead of {b.dtype}{b.shape}")
         if isinstance(expected, np.ndarray) and expected.flags.writeable != found.flags.writeable:
             raise Mismatch(f"{what}: writeable is {found.flags.writeable}")
+        if self.ordered and steps(a) != steps(b):
+            raise Mismatch(f"{what}: strides {a.strides} instead of {b.strides}")
         if b.dtype.kind not in "fc" or self.case.exact:
             equal = np.array_equal(a, b, equal_nan=b.dtype.kind in "fc")
         else:

@@ -79,7 +79,12 @@ class Writer:
         return self.pick([
             f"({A} + {B})", f"({A} * {B})", f"({A}).T", f"np.tanh({A} @ {B})", f"({A} - {u})", f"({A} * ({u})[:, None])", f"np.outer({u}, {self.pick(self.vectors)})",
             f"np.sin({A})", f"np.where({A} > 0.1, {A}, {B})", f"np.exp({A} * 0.1)", f"({A})[::-1]", f"({A} * {self.scalar(0)})", f"np.tril({A})",
-            f"({A})[:, order]", f"np.transpose({A})", f"np.cumsum({A}, axis=0)", f"np.minimum({A}, {u})", f"({u} + ({u})[:, None])",
+            f"({A})[:, order]", f"np.transpose({A})", f"np.cumsum({A}, axis=0)", f"np.minimum({A}, {u})", f"({u} + ({u})[:, None])", f"np.copy({A})", f"np.array({A})",
+            f"np.sort({A}, axis={self.pick('01')})", f"np.roll({A}, 1, axis={self.pick('01')})", f"np.concatenate((({A})[1:], ({B})[:1]))",
+            f"np.hstack((({A})[:, 1:], ({B})[:, :1]))", f"np.column_stack((({A})[:, 0], ({B})[:, 1:]))", f"np.einsum('ij->ji', {A})",
+            f"np.einsum('ij,jk->ki', {A}, {B})", f"np.full_like({A}, {self.scalar(0)})", f"np.diff({A}, axis=0, append=0.5)",
+            f"np.take({A}, order, axis={self.pick('01')})", f"(({A})[None] * ({B})[:, None]).sum({self.pick('012')})",
+            f"np.asfortranarray({A})", f"({A}).copy({self.pick(['', repr('K'), repr('F')])})",
         ])  # fmt: skip
 
     # ----------------------------------------------------------------------------------------------------- statements
@@ -139,6 +144,8 @@ class Writer:
             f"{u}[twice] += 0.25", f"{A}[{A} < -0.5] = {self.scalar(0)}", f"{u}[0], {u}[1] = {u}[1], {u}[0]", f"scale({u}, {self.scalar(1)})",
             f"{u}[n - 1] = np.sin({self.scalar(1)})", f"np.multiply({u}, {v}, out={u})", f"{A}[1] = {A}[0] * {A}[1]",
             f"{u}[order] = {u}[::-1]", f"np.add.at({u}, twice, 0.5 * {u})", f"np.add.at({u}, twice, {u})", f"{A}[order] = {A}",
+            f"{A}.ravel()[1:] *= np.cos({self.scalar(0)})", f"{A}.reshape(-1)[::2] += {self.scalar(0)}", f"{A}.T.ravel()[:2] = {self.scalar(0)}",
+            f"np.ravel({A}, {self.pick([repr(x) for x in 'KAF'])})[:3] *= 0.5", f"{A}.reshape(n * n, 1)[n:] -= 0.25", f"{A}.flat[1::2] *= 0.75",
         ]))  # fmt: skip
 
     def view(self) -> None:
@@ -151,7 +158,7 @@ class Writer:
         else:
             self.add(
                 0,
-                f"{name} = {self.pick([f'{A}[0]', f'{A}[:, 1]', f'{u}[::-1]', f'{A}[-1]', f'{A}.reshape(-1)[::n + 1]'])}",
+                f"{name} = {self.pick([f'{A}[0]', f'{A}[:, 1]', f'{u}[::-1]', f'{A}[-1]', f'{A}.reshape(-1)[::n + 1]', f'{A}.ravel()[:n]', f'{A}.T.reshape(-1)[1 : n + 1]', f'np.ravel({A}, order={chr(39)}K{chr(39)})[-n:]'])}",
             )
             self.vectors.append(name)
         self.update(0)
@@ -189,10 +196,11 @@ def make(seed: int) -> tuple[str, Callable[[], tuple[Any, ...]]]:
     n = int(rng.integers(2, 5))
     values: list[Any] = [drawn(rng, shape) for shape in ((n, n), (n, n), (n,), (n,))]
     values.append(float(rng.normal() if rng.random() < 0.8 else rng.integers(-1, 2)))
+    values[:2] = [np.asfortranarray(x) if rng.random() < 0.25 else x for x in values[:2]]
     order, twice = rng.permutation(n), rng.integers(0, n, n)
 
     def fresh() -> tuple[Any, ...]:
-        return (*(x.copy() if isinstance(x, np.ndarray) else x for x in values), order.copy(), twice.copy())
+        return (*(np.copy(x) if isinstance(x, np.ndarray) else x for x in values), order.copy(), twice.copy())
 
     return source, fresh
 
@@ -203,6 +211,13 @@ def load(source: str) -> Callable[..., Any]:
     scope: dict[str, Any] = {"__name__": __name__}
     exec(compile(source, filename, "exec"), scope)
     return scope["f"]
+
+
+def moved(x: Any, d: Any) -> Any:
+    """A number or an array, which stays in its order in memory, and what is added to it."""
+    y = np.copy(x) if isinstance(x, np.ndarray) else x
+    y += d
+    return y
 
 
 def near(a: Any, b: Any, tolerance: float) -> bool:
@@ -241,7 +256,7 @@ def check(seed: int) -> Iterator[str]:
 
             def at(h: float, direction: Any = direction) -> float:
                 args = fresh()
-                return f(*(x + h * d for x, d in zip(args, direction)), *args[count:])
+                return f(*(moved(x, h * d) for x, d in zip(args, direction)), *args[count:])
 
             steps = [(8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h) for h in (1e-4, 3e-5)]
             if (

@@ -79,10 +79,11 @@ def laid_as(e: Evaluator, made: Abstract, operands: Sequence[Abstract], axes: Se
     if len(shape) < 2 or all(ndim(v) < 2 or sorted_strides(e, memory(v).value) for v in arrays):
         return made
     steps = [_steps(e, v) for v in arrays]
-    if axes is not None:
-        steps = [[s[k] for k in axes] for s in steps]
-    steps = [[const(0)] * (len(shape) - len(s)) + s for s in steps]
-    return _strided(e, made, shape, _iterated(e, steps))
+    if axes is None:
+        return _strided(e, made, shape, _iterated(e, [[const(0)] * (len(shape) - len(s)) + s for s in steps]))
+    inside, places = _iterated(e, steps), {axis: n for n, axis in enumerate(axes)}
+    kept = {(places[j], places[k]): v for (j, k), v in inside.items() if j in places and k in places}
+    return _strided(e, made, shape, kept)
 
 
 def selected(e: Evaluator, made: Abstract, indices: Sequence[Abstract]) -> Abstract:

@@ -66,7 +66,7 @@ def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite:
     low = factor if lower else conj_swapped(factor)
     columns = y[:, None] if y.ndim == 1 else y
     x = solve_lower(low, solve_lower(low, columns, False), True)
-    return x[:, 0] if y.ndim == 1 else x
+    return x[:, 0] if y.ndim == 1 else np.asfortranarray(x)
 
 
 # ------------------------------------------------------------------------------------------------------ LU
@@ -86,7 +86,7 @@ def _lu_of(a: Any) -> Any:
     pivots = np.empty(len(exchanged), np.int32)
     for i in range(len(exchanged)):
         pivots[i] = exchanged[i] - 1
-    return packed(swapped(columns)), pivots
+    return swapped(columns), pivots
 
 
 def with_unit_diagonal(lower: Any) -> Any:
@@ -206,7 +206,7 @@ def lu_solve(lu_and_piv: Any, b: Any, trans: int = 0, overwrite_b: bool = False,
         high = solve_lower(packed(conj_swapped(both)), packed(right), False)
         made = solve_lower(with_unit_diagonal(both), high, True)[np.argsort(order)]
         x = conjugated(made) if trans == 1 else made
-    return x[:, 0] if y.ndim == 1 else x
+    return x[:, 0] if y.ndim == 1 else np.asfortranarray(x)
 
 
 # ------------------------------------------------------------------------------------- systems of equations
@@ -236,7 +236,7 @@ def solve_triangular(
         x = solve_lower(t, columns, True) if lower else solve_lower(conj_swapped(t), columns, False)
     else:
         x = solve_lower(t, columns, False) if lower else solve_lower(conj_swapped(t), columns, True)
-    return x[:, 0] if y.ndim == 1 else x
+    return x[:, 0] if y.ndim == 1 else np.asfortranarray(x)
 
 
 def transposed_solution(t: Any, b: Any, lower: bool) -> Any:

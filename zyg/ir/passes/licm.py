@@ -11,7 +11,7 @@ Invariant: no instruction with an effect moves past another.
 from __future__ import annotations
 
 from ..analysis import Loop, Loops
-from ..core import Block, Const, Function, Instr, Value
+from ..core import Block, Const, Function, Instr, Value, array_type
 from ..ops import OPS
 from ..types import is_int
 
@@ -75,7 +75,10 @@ def hoist(loop: Loop, preheader: Block, blocks: list[Block]) -> bool:
 
 
 def _may_trap(instr: Instr) -> bool:
-    """Integer division by zero, and of the smallest integer by -1, stops the processor."""
+    """Integer division by zero, and of the smallest integer by -1, stops the processor; an array whose strides do not allow it is not
+    seen in another shape."""
+    if instr.op == "reshape":
+        return array_type(instr.operands[0]).layout != "C"
     if instr.op not in ("floordiv", "mod"):
         return False
     divisor = instr.operands[1]

@@ -364,7 +364,7 @@ def kron(a: Any, b: Any) -> Any:
     first, second = (), ()
     for k in axes:
         first, second = (*first, lengths[k], 1), (*second, 1, others[k])
-    whole = np.ascontiguousarray(x).reshape(first) * np.ascontiguousarray(y).reshape(second)
+    whole = x.reshape(first) * y.reshape(second)
     return whole.reshape(tuple(lengths[k] * others[k] for k in axes))
 
 

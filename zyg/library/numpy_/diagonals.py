@@ -10,6 +10,8 @@ from zyg.frontend.functions import unchecked
 
 from ..registry import implements
 from .common import product, result_dtype
+from .layouts import is_packed
+from .ordering import empty_of
 
 
 @implements(np.eye)
@@ -88,6 +90,11 @@ def triangle(m: Any, k: int, lower: bool) -> Any:
         targets = result.reshape((count, rows, columns))
         for i in range(count):
             keep_triangle(targets[i], sources[i], k, lower)
+        # NumPy chooses by a mask of the last two axes, which lies in C order.
+        laid = empty_of((np.empty((rows, columns), bool), a), a.shape, a.dtype)
+        if not is_packed(laid):
+            laid[...] = result
+            return laid
     return result
 
 

@@ -281,7 +281,7 @@ def _with_slope(value: Any, a: Any, axes: Any, keepdims: Any) -> Any:
     result = np.empty(flat.shape, flat.dtype)
     for k in range(len(flat)):
         result[k] = _element_slope(flat[k], rows[k])
-    return result.reshape(value.shape)
+    return laid_without(result.reshape(value.shape), a, axes, keepdims)
 
 
 def _rows(a: Any, axes: Any) -> Any:

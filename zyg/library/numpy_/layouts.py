@@ -43,8 +43,7 @@ def is_packed(a: Any) -> bool:
 
 @emits(is_packed)
 def _is_packed(e: Evaluator, a: Abstract) -> Abstract:
-    assert isinstance(a, ArrayValue)
-    return Known(a.type.layout == "C")
+    return Known(arrays.memory(a).type.layout == "C")
 
 
 def general(a: Any) -> Any:

@@ -14,6 +14,7 @@ from zyg.frontend import arrays
 from zyg.frontend.functions import shared, unchecked
 from zyg.frontend.merging import settled
 from zyg.frontend.operators import binary
+from zyg.frontend.selection import contiguous
 from zyg.frontend.values import Abstract, Known, describe, is_numeric, known
 from zyg.ir.types import BOOL
 from zyg.rules import adjoint, tangent
@@ -104,7 +105,8 @@ def _product(e: Evaluator, name: str, a: Abstract, b: Abstract, function: Any) -
         if any(flat) and function is not outer_arrays:
             if function is vdot_arrays:
                 a = e.call(known(np.conj), [a])
-            return binary(e, "mul", strong(e, a) if is_numeric(a) else a, b)
+            made = binary(e, "mul", strong(e, a) if is_numeric(a) else a, b)
+            return contiguous(e, made) if isinstance(made, arrays.ARRAYS) else made
     return e.call(known(function), operands(e, name, a, b))
 
 

@@ -254,7 +254,9 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
         places = np.asarray(obj, int) if is_sequence(obj) and len(obj) == 0 else np.asarray(obj)
         if places.dtype.kind == "f":
             raise IndexError("arrays used as indices must be of integer (or boolean) type")
-        return without(source, places if places.dtype == bool else places.ravel(), axis)
+        if places.dtype == bool or places.size != 1:
+            return without(source, places if places.dtype == bool else places.ravel(), axis)
+        return without(source, places.ravel(), axis, "A")
     if isinstance(obj, slice):
         return without(source, np.arange(n)[obj], axis, "A")
     if isinstance(obj, (bool, np.bool)):

@@ -332,7 +332,9 @@ def counted(columns: Any, bins: Any, ranges: Any, density: Any, weights: Any) ->
         refine(places, x, e)
     counts = np.zeros(product(shape))
     fill_cells(counts, places, None if weights is None else np.asarray(weights))
-    table = counts.reshape(shape)
+    # NumPy counts what is outside, too, and shows the rest.
+    table = np.empty(tuple([n + 2 for n in shape]))[tuple([slice(1, n + 1) for n in shape])]
+    table[...] = counts.reshape(shape)
     if density:
         total = table.sum()
         for k, e in enumerate(edges):

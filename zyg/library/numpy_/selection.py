@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend import arrays, lists
+from zyg.frontend import arrays, lists, orders
 from zyg.frontend.comparison import truth
 from zyg.frontend.elementwise import lift
 from zyg.frontend.numpy_numbers import as_numpy, promote
@@ -228,7 +228,11 @@ def round_(e: Evaluator, a: Abstract, decimals: Abstract = Known(0), out: Abstra
         return Number(e.op(down, e.op("rint", e.op(up, x.value, factor)), factor), True)
 
     if isinstance(a, arrays.ARRAYS):
-        return delivered(e, lift(e, ("round", places), function, [a]), out, "rint")
+        made = lift(e, ("round", places), function, [a])
+        if isinstance(made, ArrayValue) and made.type.layout != "C" and (places < 0 or places > 0 and made.type.dtype.kind == "f"):
+            # Multiplied and divided in place, in an array that NumPy has made in C or in Fortran order.
+            made = orders.relaid(e, made, a, "A")
+        return delivered(e, made, out, "rint")
     return delivered(e, function(e, a), out, "rint")
 
 

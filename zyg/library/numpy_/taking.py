@@ -62,15 +62,25 @@ def nonzero(e: Evaluator, a: Abstract) -> Abstract:
     found = _call(e, gathering.flat_nonzero, flat(e, a))
     if arrays.ndim(a) == 1:
         return TupleValue((found,))
-    return _call(e, columns, _call(e, gathering.unravelled, found, TupleValue(tuple(map(Number, arrays.dims(e, a))))))
+    found = _call(e, gathering.unravelled, found, TupleValue(tuple(map(Number, arrays.dims(e, a)))))
+    return TupleValue(_side_by_side(e, found, [arrays.length(e, lists.known_items(e, found)[0])]))
+
+
+def _side_by_side(e: Evaluator, vectors: Abstract, shape: list[Value]) -> tuple[Abstract, ...]:
+    """Vectors in another shape; as the indices that NumPy gives, those of one element lie next to each other."""
+    table = _call(e, columns, vectors)
+    count = arrays.dims(e, table)[-1]
+    whole = reshaped(e, table, [*shape, count])
+    items = lists.known_items(e, vectors)
+    return tuple(arrays.seen(e, whole, ":" * len(shape) + "i", const(k)) for k in range(len(items or ())))
 
 
 def columns(vectors: Any) -> Any:
-    """Vectors of one length as the columns of a matrix: so lie those that np.nonzero gives."""
+    """Vectors of one length as the columns of a matrix."""
     table = np.empty((len(vectors[0]), len(vectors)), np.int64)
     for k, v in enumerate(vectors):
         table[:, k] = v
-    return tuple([table[:, k] for k in tuple(range(len(vectors)))])
+    return table
 
 
 @emits(np.flatnonzero)
@@ -116,7 +126,7 @@ def unravel_index(e: Evaluator, indices: Abstract, shape: Abstract, order: Abstr
     found = _call(e, gathering.unravelled, flat(e, whole), TupleValue(lengths[::-1] if fortran else lengths))
     separate = lists.known_items(e, found)
     assert separate is not None
-    parts = [_like(e, indices, v, own) for v in separate]
+    parts = _side_by_side(e, found, own) if own else tuple([_like(e, indices, v, own) for v in separate])
     return TupleValue(tuple(parts[::-1] if fortran else parts))
 
 
