@@ -99,7 +99,9 @@ def selected(e: Evaluator, made: Abstract, indices: Sequence[Abstract]) -> Abstr
     return laid
 
 
-def contracted(e: Evaluator, made: Abstract, operands: Sequence[Abstract], letters: Sequence[str], output: str) -> Abstract:
+def contracted(
+    e: Evaluator, made: Abstract, operands: Sequence[Abstract], letters: Sequence[str], output: str
+) -> Abstract:
     """What np.einsum has made: in the order of an iteration over the axes of the result and those that are summed up."""
     from .arrays import allocate_unchecked, copy_elements, dims, element_type
 

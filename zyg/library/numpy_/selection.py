@@ -229,7 +229,11 @@ def round_(e: Evaluator, a: Abstract, decimals: Abstract = Known(0), out: Abstra
 
     if isinstance(a, arrays.ARRAYS):
         made = lift(e, ("round", places), function, [a])
-        if isinstance(made, ArrayValue) and made.type.layout != "C" and (places < 0 or places > 0 and made.type.dtype.kind == "f"):
+        if (
+            isinstance(made, ArrayValue)
+            and made.type.layout != "C"
+            and (places < 0 or places > 0 and made.type.dtype.kind == "f")
+        ):
             # Multiplied and divided in place, in an array that NumPy has made in C or in Fortran order.
             made = orders.relaid(e, made, a, "A")
         return delivered(e, made, out, "rint")

@@ -63,16 +63,18 @@ def nonzero(e: Evaluator, a: Abstract) -> Abstract:
     if arrays.ndim(a) == 1:
         return TupleValue((found,))
     found = _call(e, gathering.unravelled, found, TupleValue(tuple(map(Number, arrays.dims(e, a)))))
-    return TupleValue(_side_by_side(e, found, [arrays.length(e, lists.known_items(e, found)[0])]))
+    return TupleValue(tuple(_side_by_side(e, found)))
 
 
-def _side_by_side(e: Evaluator, vectors: Abstract, shape: list[Value]) -> tuple[Abstract, ...]:
-    """Vectors in another shape; as the indices that NumPy gives, those of one element lie next to each other."""
+def _side_by_side(e: Evaluator, vectors: Abstract, shape: list[Value] | None = None) -> list[Abstract]:
+    """Vectors, in another shape perhaps; as the indices that NumPy gives, those of one element lie next to each other."""
     table = _call(e, columns, vectors)
-    count = arrays.dims(e, table)[-1]
-    whole = reshaped(e, table, [*shape, count])
+    length, count = arrays.dims(e, table)
+    axes = [length] if shape is None else shape
+    whole = reshaped(e, table, [*axes, count])
     items = lists.known_items(e, vectors)
-    return tuple(arrays.seen(e, whole, ":" * len(shape) + "i", const(k)) for k in range(len(items or ())))
+    assert items is not None
+    return [arrays.seen(e, whole, ":" * len(axes) + "i", const(k)) for k in range(len(items))]
 
 
 def columns(vectors: Any) -> Any:
@@ -126,7 +128,7 @@ def unravel_index(e: Evaluator, indices: Abstract, shape: Abstract, order: Abstr
     found = _call(e, gathering.unravelled, flat(e, whole), TupleValue(lengths[::-1] if fortran else lengths))
     separate = lists.known_items(e, found)
     assert separate is not None
-    parts = _side_by_side(e, found, own) if own else tuple([_like(e, indices, v, own) for v in separate])
+    parts = _side_by_side(e, found, own) if own else [_like(e, indices, v, own) for v in separate]
     return TupleValue(tuple(parts[::-1] if fortran else parts))
 
 
