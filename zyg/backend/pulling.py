@@ -107,7 +107,11 @@ def op_pull(e: Emitter, tree: Tree) -> None:
             e.label(read, depth)
         else:
             _go_if_recorded(e, instr, recorded)
-        access(e, instr, none, end)
+        done = access(e, instr, none, end)
+        if done and (is_none(back) or "shadow" in attrs):
+            return
+        if done:
+            jump(e, end)
         if attrs["access"] == "get_next" and "shadow" not in attrs:
             e.label(recorded, depth)
             recorded = Label()

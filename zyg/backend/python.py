@@ -193,7 +193,10 @@ class Emitter:
         operands that are pushed after it.
         """
         instrs = block.instrs
-        index_of = {i.results[0]: n for n, i in enumerate(instrs) if len(i.results) == 1}
+        ways = {i.results[0] for i in instrs if tape.leaves_on_stack(i, self.resident)}
+        index_of = {
+            i.results[0]: n for n, i in enumerate(instrs) if len(i.results) == 1 or not ways.isdisjoint(i.results)
+        }
         passed_on = {a for t in block.successors() for a in t.args}
         if block.handler is not None:
             passed_on.update(block.handler.args)
@@ -207,9 +210,9 @@ class Emitter:
                 at = index_of.get(operand, -1)
                 if at != tree.start - 1 or at < 0 or depth >= _NESTING or operand in passed_on:
                     continue
-                if self.counts[operand] != 1 or operand in self.cells or instrs[at].op in IN_SLOTS:
+                if self.counts[operand] != 1 or operand in self.cells or recording.loads_twice(instr, k):
                     continue
-                if variable_name(operand, instrs[at]) or recording.loads_twice(instr, k):
+                if operand not in ways and (instrs[at].op in IN_SLOTS or variable_name(operand, instrs[at])):
                     continue
                 inner = build(at, depth + 1)
                 inner.kept = True
@@ -284,7 +287,12 @@ class Emitter:
 
     def store(self, value: Value) -> None:
         if not self.counts[value] and not variable_name(value, self.makers.get(value)):
-            self.out("POP_TOP")
+            last = self.sink[-1]
+            if type(last) is Instruction and last.name == "LOAD_CONST":  # nobody wants it
+                self.sink.pop()
+                self.depth -= 1
+            else:
+                self.out("POP_TOP")
         else:
             self.out("STORE_FAST", self.slots.name_of[value])
 

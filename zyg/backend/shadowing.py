@@ -160,8 +160,9 @@ def _add_to_whole(
     e.label(end, depth)
 
 
-def access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
-    """What was read plainly gets its cotangent into the shadow, what was written takes it out."""
+def access(e: Emitter, instr: Operation, none: Label, end: Label) -> bool:
+    """What was read plainly gets its cotangent into the shadow, what was written takes it out. Whether control is still there: the
+    results are stored."""
     back, d, shadows, x, key, name, last, shadow = instr.operands
     kind, wanted = instr.attrs["access"], instr.attrs["wanted"]
     results = instr.results[: len(wanted)]
@@ -175,7 +176,7 @@ def access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
     attribute = name.value if which == "holder" and isinstance(name, Const) else None
     if attribute is not None and attribute.startswith("__"):  # of a method
         jump(e, none)
-        return
+        return False
 
     if kind.startswith("get"):
         if not is_none(d):
@@ -192,7 +193,7 @@ def access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
                 tuples = instr.attrs["over"] in _MAKE_TUPLES
                 _add_to_whole(e, shadows, x, part, d, last, shadow, instr.attrs.get("number", False), tuples)
                 jump(e, none)
-                return
+                return False
             if "called" in instr.attrs and results:
                 _give_to_self(e, x, d, results[0], end)
             unless = unless_tuple if kind == "getitem" and position is None else None
@@ -207,15 +208,15 @@ def access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
                     e.store(instr.results[-1])
                     store_none(e, results)
                     jump(e, end)
-                    return
+                    return False
                 elif 0 in wanted:
                     call_method(e, shadows, "in_tuple", d, key, lambda: length(e, x))
                     e.store(results[wanted.index(0)])
                     store_none(e, [r for r, k in zip(results, wanted, strict=True) if k != 0])
                     jump(e, end)
-                    return
+                    return False
         jump(e, none)
-        return
+        return False
     if "shadow" not in instr.attrs:
         look_up(e, shadows, x, which, last, shadow, about=instr.attrs)
     stays = instr.attrs.get("stays", False)
@@ -233,7 +234,7 @@ def access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
     else:
         e.out("POP_TOP")
     store_none(e, [r for r, k in zip(results, wanted, strict=True) if k != value])
-    jump(e, end)
+    return True
 
 
 def _give_to_self(e: Emitter, x: Value, d: Value, result: Value, end: Label) -> None:

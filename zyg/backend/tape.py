@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from ..ir.analysis import components
 from ..ir.core import Block, Function, Value
+from ..ir.core import Instr as Operation
+from ..ir.types import BOOL
 from .opcodes import PY313, Tree
 from .phrases import call_method, operation
 
@@ -78,6 +80,11 @@ def _pops_in_loops(function: Function) -> bool:
     )
 
 
+def leaves_on_stack(instr: Operation, resident: Value | None) -> bool:
+    """Whether what is popped last may stay on the stack: which way control came, where that is asked for at once."""
+    return instr.op == "pop" and instr.operands[0] is resident and instr.results[0].type is BOOL
+
+
 @operation
 def op_pop(e: Emitter, tree: Tree) -> None:
     instr = tree.operation
@@ -86,7 +93,8 @@ def op_pop(e: Emitter, tree: Tree) -> None:
         e.load(cursor)
     for r in reversed(instr.results):
         e.out("FOR_ITER", e.exhausted_tape())
-        e.store(r)
+        if not tree.kept or r is not instr.results[0]:
+            e.store(r)
     if cursor is not e.resident:
         e.out("POP_TOP")
 

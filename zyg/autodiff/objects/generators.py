@@ -9,6 +9,8 @@ where the consumer found the end: where a loop is over, or where the exception t
 from __future__ import annotations
 
 import threading
+import weakref
+from collections.abc import Callable
 from itertools import chain
 from typing import Any, NoReturn
 
@@ -25,7 +27,7 @@ from .iteration import SOURCES, Iterator, iterator_pairs
 class Items:
     """The items of a generator, with their backs."""
 
-    __slots__ = ("before", "generator")
+    __slots__ = ("__weakref__", "before", "generator")
 
     def __init__(self, generator: Generator):
         self.generator = generator
@@ -86,6 +88,9 @@ def _pairs(generator: Generator, before: list[int]) -> Any:
     generator.done = True
 
 
+_NO_PAIRS: Callable[[], Items | None] = lambda: None
+
+
 class Generator(Iterator):
     """A generator in the forward pass."""
 
@@ -99,13 +104,15 @@ class Generator(Iterator):
         self.failed: BaseException | None = None
         self.handed_over = False  # to another one, which gives all items (`delegation`)
         self.kind = "generator"
-        self._pairs: Items | None = None  # they refer to this
+        self._pairs: Any = _NO_PAIRS  # weakly: they refer to this
 
     @property
     def pairs(self) -> Items:
-        if self._pairs is None:
-            self._pairs = Items(self)
-        return self._pairs
+        pairs = self._pairs()
+        if pairs is None:
+            pairs = Items(self)
+            self._pairs = weakref.ref(pairs)
+        return pairs
 
     @property
     def started(self) -> bool:

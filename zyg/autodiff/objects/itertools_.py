@@ -249,12 +249,11 @@ def _spread_in_turn(it: _Spread, types: frozenset[type] | None = None) -> tuple[
 
 def _give_spread_in_turn(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
     _, backs, count, inner = drain
-    parts: list[Any] = [None] * len(backs)
-    for k in range(len(backs) - 1, -1, -1):
-        back, d = backs[k], None if ds is None else ds[k]
+    parts, stop = [], 1 + count
+    for back, d in zip(reversed(backs), itertools.repeat(None) if ds is None else reversed(ds)):
         given = back[0](back, d, shadows) if type(back) is tuple else calls.run(back, d, shadows)
-        if given is not None:
-            parts[k] = tuple(given[1 : 1 + count])
+        parts.append(None if given is None else tuple(given[1:stop]))
+    parts.reverse()
     draining.give(inner, parts, shadows)
 
 
