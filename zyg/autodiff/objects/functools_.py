@@ -180,11 +180,7 @@ def forward_of_partial(f: Any, arity: int) -> Any:
     start = 1 + len(fixed)
     end = start + arity
 
-    def around(variables: Any) -> Any:
-        changed = f.args is not fixed or f.keywords is not keywords or [*keywords] != names
-        return [] if changed else [(run,)]
-
-    @passes(around)
+    @passes(lambda variables: _around_fixed(**variables))  # (the code is that of all these functions)
     def call(*args: Any) -> tuple[Any, Any]:
         if f.args is not fixed or f.keywords is not keywords or (keywords or names) and [*keywords] != names:
             return call_partial(f, *args)
@@ -220,6 +216,11 @@ def forward_of_partial(f: Any, arity: int) -> Any:
         return None, *given[start:end]
 
     return call
+
+
+def _around_fixed(f: Any, fixed: Any, keywords: Any, names: Any, run: Any, **others: Any) -> list[tuple[Any, ...]]:
+    changed = f.args is not fixed or f.keywords is not keywords or [*keywords] != names
+    return [] if changed else [(run,)]
 
 
 def _run_fixed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
