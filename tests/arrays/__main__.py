@@ -4,6 +4,7 @@ python -m tests.arrays                   every case once
 python -m tests.arrays --count 500       500 signatures
 python -m tests.arrays np.sum fft        the cases whose names hold one of these
 python -m tests.arrays --second          second derivatives of every case, reverse and forward over reverse
+python -m tests.arrays --what integers   derivatives by integers against those by floats of the same values
 python -m tests.arrays --overwriting     what goes in and comes out is overwritten behind the call
 """
 
@@ -11,11 +12,13 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import itertools
 import sys
 import time
 
 import numpy as np
 
+from . import integers
 from .cases import CASES
 from .check import Checker, Refused, drawn
 from .overwriting import overwriting
@@ -35,8 +38,8 @@ def main() -> int:
     parser.add_argument(
         "--what",
         nargs="*",
-        choices=("values", "derivatives", "second", "python"),
-        help="python: derivatives by the Python back end",
+        choices=("values", "derivatives", "second", "python", "integers"),
+        help="python: derivatives by the Python back end; integers: by integers against those by floats",
     )
     options = parser.parse_args()
     faulthandler.enable()
@@ -65,7 +68,13 @@ def main() -> int:
             if what == "second" and not c.second:
                 continue
             own = np.random.default_rng(seed)
-            if what == "values":
+            if what == "integers":
+                run = itertools.chain.from_iterable(
+                    integers.mismatches(c, np.random.default_rng(seed), dtype, back_end)
+                    for dtype in integers.DTYPES
+                    for back_end in integers.BACK_ENDS
+                )
+            elif what == "values":
                 run = checker.values(own, options.draws)
             elif what == "second":
                 run = checker.second_derivatives(own)
@@ -76,7 +85,7 @@ def main() -> int:
                     wrong += 1
                     print(f"WRONG {text}", flush=True)
                     break
-            except Refused as error:
+            except (Refused, integers.Refusal) as error:
                 refused += 1
                 print(f"REFUSED {str(error)[:1000]}", flush=True)
             except Exception as error:

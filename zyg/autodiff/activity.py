@@ -7,8 +7,8 @@ one alias class, and a class is varied or useful as a whole.
 Both analyses propagate bit sets, one bit per parameter (or output) of the function, so one pass answers for all of them.
 A summary per function carries them across calls; recursive functions are iterated to a fixpoint.
 
-What cuts a derivative is decided here and by the op table alone: an op whose `vjp` is "none", a cast to an integer or
-bool, `stop`, an index, the condition of a select.  This is what decides about `None` in gradients.
+What cuts a derivative is decided here and by the op table alone: an op whose `vjp` is "none", a cast of a float to an
+integer, one to a bool, `stop`, an index, the condition of a select.  This is what decides about `None` in gradients.
 """
 
 from __future__ import annotations
@@ -135,10 +135,10 @@ def differentiable_operands(instr: Instr) -> list[int]:
     if op.vjp == "none" or not instr.results:
         return []
     result = instr.results[0].type
-    if instr.op == "cast" and not (isinstance(result, Scalar) and result.kind == "f"):
-        return []
     if not differentiable(result):
         return []
+    if instr.op == "cast" and not _real(instr.results[0]) and _real(instr.operands[0]):
+        return []  # an integer as wide as another, or wider, is the same number
     start = 1 if instr.op == "select" else 0
     return [k for k in range(start, len(instr.operands)) if differentiable(instr.operands[k].type)]
 

@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 from zyg.errors import Unsupported
 from zyg.ir.analysis import Dominators, Loop, Loops, PostDominators
 from zyg.ir.builder import Builder
-from zyg.ir.core import Block, Const, Function, Instr, Module, Position, Value, clone, const
+from zyg.ir.core import CALLING, Block, Const, Function, Instr, Module, Position, Value, clone, const
 from zyg.ir.passes import inline, loop_simplify, simplify_cfg
 from zyg.ir.records import record
 from zyg.ir.types import I64, TAPE, Array, Stack, Type
 
 from . import helpers
-from .activity import Activity, Summary, differentiable
+from .activity import Activity, Summary, differentiable, summarise
 from .invariants import hoist_loads
 from .lastwrites import LastWrites
 
@@ -175,6 +175,7 @@ class State(ABC):
         self.function = clone(module.functions[name])
         inline_ruled(module, self.function)
         inline_pullbacks(module, self.function)
+        write_out_reductions(module, self.function, summaries)
         loop_simplify.run(self.function)
         loop_simplify.merge_returns(self.function)
         simplify_cfg.remove_redundant_params(self.function)  # new preheaders pass on what their loops start from
@@ -312,6 +313,24 @@ class State(ABC):
         return stack
 
     # Calls: by a user's rule, or by the adjoint of the callee.
+
+
+def write_out_reductions(module: Module, function: Function, summaries: dict[str, Summary]) -> None:
+    """Loops for the reductions other than sums that a derivative goes through, as products, maxima and minima of integers: the
+    reverse of an `apply` adds up.  (Those of floats have ways of their own, and none goes through them.)"""
+
+    def chosen(apply: Instr) -> bool:
+        kinds = [*apply.attrs["modes"], *apply.attrs.get("kinds", ())]
+        flowing = summaries[apply.attrs["callee"]].results
+        return any(kind not in ("set", "add") and bits for kind, bits in zip(kinds, flowing, strict=False))
+
+    if any(i.op == "apply" and chosen(i) for _, i in function.instructions()):
+        from zyg.ir.passes import expand  # on demand: only whole arrays need it
+
+        expand.expand(module, function, chosen=chosen)
+        for _, instr in function.instructions():
+            if instr.op in CALLING and instr.attrs["callee"] not in summaries:
+                summarise(module, instr.attrs["callee"], summaries)
 
 
 def inline_ruled(module: Module, function: Function) -> None:

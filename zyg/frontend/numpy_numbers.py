@@ -106,7 +106,8 @@ def numpy_arithmetic(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstr
         e.guard(e.op("ge", y, const(0, scalar)), "ValueError", "Integers to negative integer powers are not allowed.")
         from zyg.library.numpy_.inplace import wrapping_power
 
-        return e.call(known(wrapping_power), [Number(x, True), Number(y, True)])
+        result = e.call(known(wrapping_power), [Number(x, True), Number(y, True)])
+        return result if isinstance(y, Const) or not e.context.level else _with_slope_in_exponent(e, result, x, y)
     if name in ("floordiv", "mod"):
         if scalar.kind == "f":
             return Number(ieee_floor(e, name, x, y), True)
@@ -136,6 +137,14 @@ def numpy_arithmetic(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstr
         return Number(shifted, True)
     e.type_error(f"unsupported operand type(s) for {SYMBOLS[name]}: NumPy scalars")
     raise AssertionError
+
+
+def _with_slope_in_exponent(e: Evaluator, power: Abstract, x: Value, y: Value) -> Abstract:
+    """A power of integers, which products make, with the derivative by its exponent that floats have: 0 where x is not positive.
+    That is made of a power of floats, which has derivatives itself."""
+    positive = e.op("select", e.op("gt", x, const(0, x.type)), e.builder.cast(x, F64), const(1.0))
+    slope = e.op("mul", math_op(e, "pow", positive, e.builder.cast(y, F64)), math_op(e, "log", positive))
+    return Number(e.op("slope", scalar_value(e, power), slope, y), True)
 
 
 _UFUNC = {

@@ -39,6 +39,7 @@ from .trace import (
     floor,
     ieee_div,
     ieee_pow,
+    is_constant,
     log,
     power,
     quiet,
@@ -52,7 +53,7 @@ from .trace import (
     whole,
     zero_where_zero,
 )
-from .types import BOOL, F64, I64, OBJECT, TAPE, Array, Scalar, Stack, Type, is_float, is_int
+from .types import BOOL, F64, I64, OBJECT, TAPE, Array, Scalar, Stack, Type, cotangent_type, is_float, is_int
 
 Typing = Callable[[Sequence[Type], dict[str, Any]], "Sequence[Type] | None"]
 
@@ -227,9 +228,16 @@ op("cneg", _same("i"), "-x, OverflowError past 64 bits", eval=_checked(operator.
    vjp=lambda d, out, x: (-d,))  # fmt: skip
 
 
+def _slope_in_exponent(d: Any, out: Any, x: Any) -> Callable[[], Any]:
+    # It takes a logarithm, so it is given as a function, called only where the exponent varies.  For x < 0 there is no such
+    # slope (0 here); 0**y has slope 0 for y > 0.
+    return lambda: where(equal(out, 0.0), 0.0, d * out * log(where(x > 0.0, x, 1.0)))
+
+
 def _ipow_vjp(d: Any, out: Any, x: Any, n: Any) -> Any:
     # x**0 is 1 whatever x is: its slope is 0, also at x = 0 where 0 * 0**-1 would not be.
-    return where(equal(n, 0), 0.0, d * n * power(x * 1.0, n * 1.0 - 1.0)), None
+    dx = where(equal(n, 0), 0.0, d * n * power(x * 1.0, n * 1.0 - 1.0))
+    return dx, _slope_in_exponent(d, out * 1.0, x * 1.0)
 
 
 op("ipow", _same("i"), "x ** n for n >= 0, OverflowError past 64 bits", eval=_checked(operator.pow, "**"),
@@ -246,11 +254,7 @@ op("mod", _same(_num, True), "x - y * floor(x / y), the sign of y; y is not 0", 
 
 
 def _pow_vjp(d: Any, out: Any, x: Any, y: Any) -> Any:
-    dx = zero_where_zero(d * y, d * y * power(x, y - 1.0))
-    # The slope in y takes a logarithm, so it is given as a function, called only where y varies.  For x < 0 there is
-    # no such slope (0 here); 0**y has slope 0 for y > 0.
-    dy = lambda: where(equal(out, 0.0), 0.0, d * out * log(where(x > 0.0, x, 1.0)))
-    return dx, dy
+    return zero_where_zero(d * y, d * y * power(x, y - 1.0)), _slope_in_exponent(d, out, x)
 
 
 op("pow", _same("f", True), "x ** y as C's pow", eval=ieee_pow, vjp=_pow_vjp)
@@ -301,12 +305,25 @@ op("select", _select, "x if c else y", eval=lambda c, x, y: x if c else y,
 
 
 def _cast_vjp(d: Any, out: Any, x: Any) -> Any:
-    return (d,)  # the adjoint pass calls it for number -> float only; a cast to an integer or a bool cuts
+    return (d,)  # the passes call it where the number is kept; a cast of a float to an integer, or to a bool, cuts
 
 
 op("cast", _stated, "conversion between scalar types; float to int truncates (in range)", vjp=_cast_vjp)
-op("slope", _same("f"), "x, p, z: the value x; p times the derivative of z is added to that of x", eval=lambda x, p, z: x,
-   vjp=lambda d, out, x, p, z: (d, None, zero_where_zero(d, d * p)))  # fmt: skip
+
+
+def _slope(types: Sequence[Type], attrs: dict[str, Any]) -> Sequence[Type]:
+    x, p, z = types
+    if not all(isinstance(t, Scalar) and t is not BOOL for t in types) or x is not z or p is not cotangent_type(x):
+        _fail(f"slope takes two numbers of one type, and a float between them, not {', '.join(map(str, types))}")
+    return (x,)
+
+
+def _slope_vjp(d: Any, out: Any, x: Any, p: Any, z: Any) -> Any:
+    return d, None, None if is_constant(p, 0.0) else zero_where_zero(d, d * p)
+
+
+op("slope", _slope, "x, p, z: the value x; p times the derivative of z is added to that of x", eval=lambda x, p, z: x,
+   vjp=_slope_vjp)  # fmt: skip
 op("stop", lambda types, attrs: (types[0],), "x, with no derivative", eval=lambda x: x)
 
 # ------------------------------------------------------------------------------------------- mathematics
@@ -469,7 +486,7 @@ op("apply", _stated, "for each index: call the function attrs['callee'] with the
    "len(attrs['modes']) operands are arrays that take its first results: 'set', or reduced by 'add', 'mul', 'max', 'min', 'and' or "
    "'or' into what is there; the others are its arguments; its remaining results are reduced, by attrs['kinds'] (sums if it is "
    "missing), and are the results. All arrays have one shape. An argument may be the array that is set, but does not overlap "
-   "it otherwise. Only sums have derivatives", effects="write", vjp="structural")  # fmt: skip
+   "it otherwise. Only sums have a reverse: the others are loops to it", effects="write", vjp="structural")  # fmt: skip
 op("foreign", _stated, "call the C function attrs['symbol'] (foreign.py); attrs['spec'] has a letter per argument of it: 'r' an array "
    "that is read, 'w' one that is set, 'm' one that is read and written (the address of their data), 'v' a number by value, "
    "'p' a pointer to it, 'o' a pointer to a number that is the next result. Integers have attrs['int'] bits there; with "

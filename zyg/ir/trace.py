@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from .core import Value, const
+from .core import Const, Value, const
 
 
 class Emits(Protocol):
@@ -126,6 +126,11 @@ def ieee_pow(x: float, y: float) -> float:
 def whole(function: Callable[[float], int]) -> Callable[[float], float]:
     """Rounding to a whole number as C does it: the result is a float with the sign of the argument."""
     return lambda x: math.copysign(float(function(x)), x) if math.isfinite(x) else x
+
+
+def is_constant(x: Any, value: float) -> bool:
+    """Whether it is known when compiling that `x` is this number."""
+    return x.leaf.value == value if isinstance(x, Traced) and isinstance(x.leaf, Const) else x == value
 
 
 def divide(x: Any, y: Any) -> Any:

@@ -321,7 +321,7 @@ def _to_integer(op: str, special: str) -> Callable[..., Abstract]:
             if own is not None:
                 return own
         elif scalar.kind != "f" and not (isinstance(x, Number) and x.numpy):
-            return index_argument(e, x)
+            return e.call(known(cut), [index_argument(e, x)])  # what is an integer by nature, as of a float
         if op == "trunc" and scalar is not F64 and not isinstance(x, Known):
             # NumPy's float64 is a float; its other numbers and arrays have no __trunc__.
             e.type_error(f"type {python_type_name(e, x)} doesn't define __trunc__ method")

@@ -53,7 +53,11 @@ UFUNCS: dict[np.ufunc, tuple[bool, bool, Slopes]] = {
     np.sqrt: (True, False, lambda y, a: (0.5 / y,)),
     np.cbrt: (True, False, lambda y, a: (1.0 / (3.0 * y * y),)),
     np.square: (False, True, lambda y, a: (2.0 * a,)),
-    np.reciprocal: (True, False, lambda y, a: (-y * y,)),
+    np.reciprocal: (
+        True,
+        False,
+        lambda y, a: (-y * y if np.result_type(y).kind in "fc" else 0.0,),
+    ),  # of integers it is cut off
     np.exp: (True, False, lambda y, a: (y,)),
     np.exp2: (True, False, lambda y, a: (y * _LOG2,)),
     np.expm1: (True, False, lambda y, a: (y + 1.0,)),
@@ -239,6 +243,11 @@ def _with_items(x: Any) -> tuple[Any, Any]:
 def _run_items(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     given = objects.calls.run(back[1], None, shadows)
     return None if given is None else given[1]
+
+
+def keeps(given: Any, wanted: Any) -> bool:
+    """Whether numbers that are converted carry their derivative: floats that become integers do not, integers do."""
+    return wanted.kind in "fc" or (given.kind in "iu" and wanted.kind in "iu")
 
 
 def saved(x: Any) -> Any:

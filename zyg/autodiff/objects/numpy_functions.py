@@ -19,7 +19,7 @@ from . import (  # noqa: F401  (the last one has its entries in its module)
 )
 from .calls import known
 from .cotangents import Refused, is_number
-from .numpy_ import as_operand, elementwise, give, refuse, saved, taken
+from .numpy_ import as_operand, elementwise, give, keeps, refuse, saved, taken
 from .numpy_entries import arguments, foreign_call, functions_of, known_as, run_moved_list, run_zero
 from .numpy_moves import array_of, run_copied
 
@@ -146,7 +146,7 @@ builtins_.constant(*dict.fromkeys(f for f in functions_of(
     "promote_types dtype finfo iinfo iscomplexobj isrealobj isscalar issubdtype may_share_memory shares_memory round_ "
     "broadcast_shapes ndindex errstate seterr geterr printoptions set_printoptions get_printoptions array_str array_repr "
     "array2string isneginf isposinf isreal iscomplex fromstring loadtxt genfromtxt savetxt "
-    "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 intp"
+    "bool_"
 ) if f not in calls.KNOWN))  # fmt: skip
 
 
@@ -164,8 +164,9 @@ def _scalar(f: Any, x: Any = 0.0) -> tuple[Any, Any]:
         return array_of(np.asarray, x, f)
     if isinstance(x, np.ndarray):
         y = f(x)  # (a number, where the array has no dimensions)
-        return y, (run_copied, y, x)
-    return f(x), (_run_scalar, x) if is_number(x) else None
+        return y, (run_copied, y, x) if keeps(x.dtype, y.dtype) else None
+    y = f(x)
+    return y, (_run_scalar, x) if is_number(x) and keeps(np.asarray(x).dtype, y.dtype) else None
 
 
 @known(np.fromiter)
@@ -191,7 +192,7 @@ def _run_scalar(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if d is None else (None, d.real if isinstance(d, complex) and not isinstance(back[1], complex) else d)
 
 
-known_as("float64 float32 complex128 complex64", _scalar)
+known_as("float64 float32 complex128 complex64 int8 int16 int32 int64 uint8 uint16 uint32 uint64", _scalar)
 
 
 @known(np.real)

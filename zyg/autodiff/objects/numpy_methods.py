@@ -78,7 +78,7 @@ def _astype(x: np.ndarray, dtype: Any, *args: Any, **kwargs: Any) -> tuple[Any, 
     y = x.astype(dtype, *args, **kwargs)
     if y.dtype.hasobject:
         return foreign.result(y, *numpy_.OF_OBJECTS, (x,))
-    if y.dtype.kind not in "fc" or y is x:
+    if y is x or not numpy_.keeps(x.dtype, y.dtype):
         return y, None
     return y, (calls.run_shifted, (run_copied, y, x))
 
@@ -106,7 +106,7 @@ def _run_same(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @method(np.generic, "astype")
 def _number_astype(x: Any, dtype: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     y = x.astype(dtype, *args, **kwargs)
-    return y, (_run_same,) if y.dtype.kind in "fc" else None
+    return y, (_run_same,) if numpy_.keeps(x.dtype, y.dtype) else None
 
 
 @method(np.ndarray, "tolist")

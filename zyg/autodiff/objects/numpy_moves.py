@@ -11,7 +11,7 @@ from zyg.errors import Unsupported
 from . import calls, foreign, memory, structure
 from .calls import known
 from .cotangents import Refused, is_number
-from .numpy_ import as_operand, give, refuse, taken
+from .numpy_ import as_operand, give, keeps, refuse, taken
 from .numpy_entries import arguments, foreign_call, known_as, only, run_moved_list
 from .shadows import owner_of
 
@@ -110,7 +110,7 @@ _MOVING = """transpose ravel squeeze expand_dims swapaxes moveaxis rollaxis atle
 
 def array_of(f: Any, x: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """`array` and its relatives: of arrays, of numbers, of lists of them; converted where a type is given."""
-    if dtype is not None and np.dtype(dtype).kind not in "fc":
+    if dtype is not None and not keeps(np.asarray(x).dtype, np.dtype(dtype)):
         given = {**kwargs, "dtype": dtype}
         return f(x, *args, **given), None
     if isinstance(x, (list, tuple)):

@@ -43,8 +43,15 @@ def run(module: Module) -> list[Function]:
     return [f for f in list(module.functions.values()) if expand(module, f, tiny, vectors=True, apart=apart)]
 
 
-def expand(module: Module, function: Function, tiny: int = 0, vectors: bool = False, apart: bool = False) -> bool:
-    """Write the `apply`s of one function out.
+def expand(
+    module: Module,
+    function: Function,
+    tiny: int = 0,
+    vectors: bool = False,
+    apart: bool = False,
+    chosen: Callable[[Instr], bool] = lambda apply: True,
+) -> bool:
+    """Write the `apply`s of one function out, or those of them that are chosen.
 
     Functions of more than `tiny` instructions are done for one vector at a time. `vectors`: calls of functions in the lanes of
     vectors are allowed, which have no derivatives. `apart`: the loops are functions of their own.
@@ -56,7 +63,7 @@ def expand(module: Module, function: Function, tiny: int = 0, vectors: bool = Fa
     while work:
         block = work.pop()
         for n, instr in enumerate(block.instrs):
-            if instr.op == "apply":
+            if instr.op == "apply" and chosen(instr):
                 work.append(Expansion(module, function, views, block, n, tiny, vectors, apart).run())
                 break
     return True

@@ -21,7 +21,7 @@ from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 from ..intrinsics import cut, machine, select
 from ..math_ import frexp as frexp_of
 from ..math_ import scale_by_two
-from .ufuncs import Element, float_operands, on_floats, real_operands, strong, strong_together, ufunc
+from .ufuncs import Element, float_operands, level, on_floats, real_operands, strong, strong_together, ufunc
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
@@ -117,7 +117,7 @@ def _reciprocal(e: Evaluator, x: Abstract, /) -> Abstract:
     if scalar is None or scalar.kind == "f":
         return binary(e, "truediv", Known(1), x)
     smallest, _ = scalar.bounds
-    return e.call(known(_reciprocal_of_integer), [x, Known(smallest)])
+    return level(e, e.call(known(_reciprocal_of_integer), [x, Known(smallest)]), x)
 
 
 def _reciprocal_of_integer(x: Any, smallest: Any) -> Any:
@@ -312,7 +312,7 @@ def _of_integers(name: str, function: Any) -> Element:
                 f"ufunc '{name}' did not contain a loop with signature matching types ({scalar}, {scalar}) -> None"
             )
         result = e.call(known(function), [Number(as_numpy(e, v, scalar), True) for v in (x, y)])
-        return Number(e.builder.cast(scalar_value(e, result), scalar), True)
+        return Number(e.op("stop", e.builder.cast(scalar_value(e, result), scalar)), True)
 
     return emitter
 

@@ -32,7 +32,7 @@ from zyg.typeof import dtype_scalar
 
 from ..registry import emits, implements
 from .reductions import UNSET, as_array, delivered, is_set
-from .ufuncs import Element, operand, strong, strong_together, ufunc
+from .ufuncs import Element, level, operand, strong, strong_together, ufunc
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
@@ -217,10 +217,10 @@ def round_(e: Evaluator, a: Abstract, decimals: Abstract = Known(0), out: Abstra
             if scalar is BOOL:
                 raise e.refuse("np.round of bool, which gives a float16", hint="convert it first: a.astype(float)")
             if places >= 0:
-                return x
+                return level(e, x)
             tens = const(10.0**-places)
             rounded = e.op("mul", e.op("rint", e.op("div", e.builder.cast(x.value, F64), tens)), tens)
-            return Number(arrays.converted(e, Number(rounded, True), scalar), True)
+            return level(e, Number(arrays.converted(e, Number(rounded, True), scalar), True), x)
         if places == 0:
             return Number(e.op("rint", x.value), True)
         factor = const(10.0 ** abs(places), scalar)

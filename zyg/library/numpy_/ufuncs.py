@@ -35,7 +35,7 @@ from zyg.frontend.values import (
     number_type,
 )
 from zyg.ir.core import Value, const
-from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
+from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar, cotangent_type
 
 from ..registry import emits
 
@@ -349,7 +349,7 @@ def _of_float(op: str, name: str, whole: bool = False) -> Element:
         if scalar is None:
             raise e.refuse(f"np.{name} of this", types=[describe(x, e.heap)], hint="pass numbers or arrays")
         if whole and scalar.kind in "iub":
-            return strong(e, x)
+            return level(e, strong(e, x))
         (value,) = float_operands(e, name, x)
         return Number(math_op(e, op, value), True)
 
@@ -365,6 +365,14 @@ _OPS = {
 }  # fmt: skip
 for _name, _op in _OPS.items():
     ufunc(getattr(np, _name))(_of_float(_op, _name, _name in ("floor", "ceil", "trunc")))
+
+
+def level(e: Evaluator, x: Abstract, of: Abstract | None = None) -> Abstract:
+    """A whole number that is `x` rounded, or x itself: with the derivative that the rounding of a float has, which is 0."""
+    of = x if of is None else of
+    if not isinstance(x, Number) or not isinstance(of, Number) or x.type is BOOL:
+        return x
+    return Number(e.op("slope", e.op("stop", x.value), const(0.0, cotangent_type(x.type)), of.value), x.numpy)
 
 
 def strong(e: Evaluator, v: Abstract) -> Abstract:
