@@ -21,7 +21,7 @@ from zyg.ir.overtaking import OVERTAKING
 from zyg.ir.types import BOOL, F64, I32, I64, U8, Array, Scalar
 from zyg.typeof import dtype_scalar
 
-from . import kinds, lists
+from . import kinds, lists, orders
 from .classes import is_object_class
 from .merging import settled
 from .numpy_numbers import as_numpy
@@ -462,6 +462,9 @@ def copy_elements(e: Evaluator, target: Abstract, value: Abstract) -> None:
     to, source = memory(target), memory(value)
     if to.value is source.value:
         return
+    before = orders.transposed_alike(e, [to, source])
+    if before is not None:
+        to, source = (memory(v) for v in before[0])
     dtype = to.type.dtype
     if source.type.dtype is dtype:
         e.emit("copyto", to.value, source.value)

@@ -14,7 +14,7 @@ from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL, F32, F64, U8, Array
 from zyg.ir.types import Scalar as ScalarType
 
-from .orders import laid_as
+from .orders import laid_as, transposed_alike
 from .scalars import scalar_value
 from .values import (
     Abstract,
@@ -41,11 +41,18 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
 
     Arrays of no dimensions give a number, as in NumPy.
     """
-    from .arrays import COMPLEX, allocate_unchecked, ndim, scalar_of
+    from .arrays import COMPLEX, allocate_unchecked, ndim, permuted, scalar_of
 
     arrays = [v for v in operands if isinstance(v, (ArrayValue, ComplexArrayValue))]
     if all(ndim(v) == 0 for v in arrays):
         return function(e, *(scalar_of(e, v) if v in arrays else v for v in operands))
+    before = transposed_alike(e, operands)
+    if before is not None:
+        sources, axes = before
+        made = lift(e, key, function, sources, outputs)
+        items = made.items if isinstance(made, TupleValue) else (made,)
+        seen = tuple(permuted(e, v, axes) for v in items)
+        return seen[0] if outputs == 1 else TupleValue(seen)
     given = operands
     if any(isinstance(v, (ComplexArrayValue, ComplexValue)) for v in operands):
         key, function, operands = by_parts(e, key, function, operands)

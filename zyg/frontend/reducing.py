@@ -16,7 +16,7 @@ from zyg.ir.types import Array
 from zyg.ir.types import Scalar as ScalarType
 
 from .elementwise import Scalar, arguments, broadcast_shape, by_parts, element_function, real_part
-from .orders import laid_as
+from .orders import laid_as, transposed_alike
 from .scalars import scalar_value
 from .values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number
 
@@ -37,8 +37,17 @@ def reduce(
 ) -> Abstract:
     """Reduce what `function` gives for the elements of the operands, by an operation that `apply` knows, along axes of the
     first of them, which the others are broadcast to.  `nonempty` is the text of the ValueError where nothing is reduced."""
-    from .arrays import COMPLEX, allocate_unchecked, dims, seen
+    from .arrays import ARRAYS, COMPLEX, allocate_unchecked, dims, permuted, seen
 
+    before = transposed_alike(e, operands)
+    if before is not None:
+        sources, to = before
+        own = tuple(n for n, axis in enumerate(to) if axis in axes)
+        result = reduce(e, kind, key, function, sources, own, keepdims, initial, nonempty)
+        left = [axis for axis in to if keepdims or axis not in axes]
+        return (
+            permuted(e, result, [sorted(left).index(axis) for axis in left]) if isinstance(result, ARRAYS) else result
+        )
     first = operands[0]
     assert isinstance(first, (ArrayValue, ComplexArrayValue))
     shape = dims(e, first)

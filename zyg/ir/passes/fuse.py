@@ -30,6 +30,8 @@ def run(module: Module) -> bool:
     changed = False
     for function in list(module.functions.values()):
         if any(i.op == "apply" for _, i in function.instructions()):
+            if any(i.op == "transpose" for _, i in function.instructions()):
+                dce.run(function)  # what is transposed there and back leaves views that nobody uses
             _split_parts(module, function)
             _drop_full_broadcasts(function)
             while _same_broadcasts(function) or _fuse_one(module, function) or _broadcast_before(function):
