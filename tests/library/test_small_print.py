@@ -224,3 +224,18 @@ def test_negative_zeros_are_summed_as_by_numpy():
     for found, expected in zip(zyg.jit(sums)(a, m), sums(a, m)):
         assert np.signbit(found).tolist() == np.signbit(expected).tolist()
         assert np.all(found == expected)
+
+
+def test_slopes_where_a_gamma_below_the_line_is_infinite():
+    """The value is 0 there, by a factor whose derivative is not."""
+    special = pytest.importorskip("scipy.special")
+    for function, x in (
+        (lambda x: special.rgamma(x), -2.0), (lambda x: special.beta(x, 0.7), -1.7), (lambda n: special.binom(n, 2.5), 1.5),
+        (lambda k: special.binom(2.0, k), 3.0), (lambda k: special.binom(2.0, k), -1.0), (lambda z: special.poch(z, 1.5), -2.0),
+        (lambda z: special.poch(z, 2.0), -3.0),
+    ):  # fmt: skip
+        h = 1e-4
+        below, at, above = function(x - h), function(x), function(x + h)
+        first = zyg.derivative(function)
+        assert first(x) == pytest.approx((above - below) / (2 * h), rel=1e-6)
+        assert zyg.derivative(first)(x) == pytest.approx((above - 2 * at + below) / h**2, rel=1e-5)

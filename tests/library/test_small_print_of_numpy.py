@@ -16,6 +16,51 @@ FLOATS = np.array([3.0, 1.0, 2.0, 0.5])
 INTS = np.arange(5)
 BYTES = np.array([1, 2], np.uint8)
 NOTHING, NO_ROWS = np.zeros(0), np.zeros((0, 2))
+SINGLE, BOOLS, COMPLEX = np.array([1.1, 2, 3], np.float32), np.array([True, False]), np.array([1 + 2j, 3.0])
+WIDE = np.array([10**9, 2], np.int32)
+LONG = np.array([10**12, 2, 3])
+TABLE = np.linspace(-2.0, 2.0, 20).reshape(4, 5)
+
+
+def chosen_of_what_was_computed(a):
+    """np.copyto of an expression, by masks of views: what is seen broadcast flows from block to block."""
+    b = a[1].copy()
+    for _ in range(3):
+        b[b < 0.3] *= 1
+    b += b[-1]
+    row = a[2]
+    np.copyto(b.T, np.square(np.where(row > 0.1, 0.35, b)), where=b.T > 1)
+    np.copyto(a[1:, -1], np.abs(-1.0 - row[[-1]]), where=a[1:, -1] > 1)
+    return b
+
+
+def chosen_of_slices(a):
+    b = a * 2.0
+    if np.sum(b) > 2.0:
+        np.add(2.0, 0.7, out=a, where=((b * a) * a) > 0)
+    np.copyto(a[::2].T, np.square(b[:-1][::2]) + 0.35, where=a[::2].T > 2.0)
+    if np.max(b) > -0.25:
+        b.T[-2:][b.T[-2:] < 0.1] *= -0.25
+    return b
+
+
+def flat_item(a):
+    a.flat[1] = a
+    return a
+
+
+def complex_rows(a):
+    into = [np.ones((2, 2), kind).T for kind in (int, float, bool)]
+    for c in into:
+        c[[0, -1]] = a
+        c[1] = a[:1]
+        c[0, 0] = a[1]
+    return into[0], into[1], into[2], a.astype(bool)
+
+
+def added_at(a):
+    np.add.at(a, 0, np.ones((1, 1)))
+
 
 CORNERS = {
     "reduce of a number": (lambda x: NUMPY.power.reduce(x), 3),
@@ -51,6 +96,32 @@ CORNERS = {
     "real parts multiplied": (lambda z: np.prod(z, dtype=float), FLOATS + 1j),
     "running sums of a number": (lambda x: np.nancumsum(x), 2.5),
     "dots by position": (lambda a: NUMPY.add(a, a, ...), FLOATS),
+    "expressions by masks": (chosen_of_what_was_computed, TABLE),
+    "expressions by masks of slices": (chosen_of_slices, np.linspace(-1.0, 2.0, 6)),
+    "a number that becomes complex": (lambda a: (a[0].astype(complex), (a[0] + 1j).astype(np.float32)), FLOATS),
+    "complex rows in others": (complex_rows, COMPLEX),
+    "means with integers for weights": (lambda a: np.average(a, weights=a), LONG),
+    "means with weights of singles": (lambda a: np.average(a.astype(float), weights=a), SINGLE),
+    "products with numbers": (lambda a: (np.dot(a, 3), np.inner(3, a), a.dot(3)), WIDE),
+    "a product with a number that is refused": (lambda a: np.vdot(a, 0.5), FLOATS),
+    "more dimensions than places": (added_at, FLOATS),
+    "bounds of a number": (lambda a: (np.clip(0.0, a, 3), np.linspace(0, a, 3), np.geomspace(1, a[1], 3)), SINGLE),
+    "steps between bytes": (lambda a: np.linspace(a, a[0], 3), BYTES),
+    "counts are NumPy's": (lambda a: (np.count_nonzero(a) * a, a * np.linalg.matrix_rank(np.eye(2))), BYTES + np.uint8(150)),
+    "digits of a byte": (lambda a: round(a[0], 1) * 3, BYTES + np.uint8(150)),
+    "elements are Python's": (lambda a: np.vectorize(lambda v: 1 / v)(a), FLOATS - 1.0),
+    "elements that do not fit": (lambda a: np.vectorize(lambda v: v * 100)(a), WIDE),
+    "powers of what is infinite": (lambda a: tuple(np.linalg.matrix_power(a, n) for n in (0, 2, 3, 5)), np.array([[np.inf, 1.0], [1.0, 2.0]])),
+    "bools that are close": (lambda a: (np.isclose(a, a), np.allclose(a, True), np.isclose(True, False)), BOOLS),
+    "phases that are bytes": (lambda a: np.unwrap(a), np.array([100, 200, 3], np.uint8)),
+    "phases that wrap": (lambda a: np.unwrap(a), np.array([2**31 - 1, -(2**31), 0], np.int32)),
+    "ranges of singles": (lambda a: (np.arange(a[0], a[2]), np.arange(a[0], 3, 0.1), np.arange(0, 3, 0.5, dtype=int)), SINGLE),
+    "a range without a step": (lambda a: np.arange(a[0], a[1], a[0] * 0), FLOATS),
+    "a range of bytes that goes down": (lambda a: np.arange(a[1], a[0]), BYTES),
+    "an array in an item": (flat_item, FLOATS),
+    "an integral of a number": (lambda a: NUMPY.trapezoid(a[0]), FLOATS),
+    "a correlation with a number": (lambda a: NUMPY.correlate(a, 3), FLOATS),
+    "interpolation at complex points": (lambda a: NUMPY.interp(a, [1.0, 2.0], [3.0, 4.0]), COMPLEX),
     "dots in a tuple": (lambda a: NUMPY.add(a, a, out=(...,)), FLOATS),
 }  # fmt: skip
 

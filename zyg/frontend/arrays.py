@@ -407,11 +407,22 @@ def check_writable(e: Evaluator, a: ArrayValue) -> None:
         e.throw("ValueError", "assignment destination is read-only" + (f": '{name}'" if name else ""))
 
 
+def real_if_needed(e: Evaluator, target: Abstract, value: Abstract) -> Abstract:
+    """What is assigned to an array of real numbers, in place of complex numbers."""
+    complex_ = isinstance(value, (ComplexValue, ComplexArrayValue)) or is_numeric(value) and not is_number(value)
+    if not complex_ or not isinstance(target, ArrayValue):
+        return value
+    from .complex_arrays import as_real
+
+    return as_real(e, value, target.type.dtype)
+
+
 def assign(e: Evaluator, target: Abstract, value: Abstract, apart: bool = True) -> None:
     """target[...] = value, broadcast to the shape of the target; they may share memory unless they are said to be `apart`."""
     from zyg.library.numpy_.constructors import array
 
     value = settled(e, value, "float() argument must be a string or a real number, not 'NoneType'")
+    value = real_if_needed(e, target, value)
     if isinstance(target, ComplexArrayValue):
         from . import complex_arrays
 
@@ -423,15 +434,12 @@ def assign(e: Evaluator, target: Abstract, value: Abstract, apart: bool = True) 
         return
     if lists.is_sequence(e, value):
         value = array(e, value)
-    if (
-        not isinstance(value, ARRAYS)
-        or isinstance(value, ComplexArrayValue)
-        and not isinstance(target, ComplexArrayValue)
-    ):
+    value = real_if_needed(e, target, value)  # a list of complex numbers is an array of them
+    if not isinstance(value, ARRAYS):
         raise e.refuse(
             "an assignment to a part of an array",
             types=[describe(target), describe(value, e.heap)],
-            hint="assign a number, or an array" + " of real numbers" * isinstance(value, ComplexArrayValue),
+            hint="assign a number, or an array",
         )
     given = fitted(e, value, dims(e, target), "could not broadcast input array from shape", "into shape")
     if not apart:

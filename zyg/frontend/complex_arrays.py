@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zyg.ir.core import Const, Value, const
-from zyg.ir.types import F64, Array
+from zyg.ir.types import BOOL, F64, Array, Scalar
 
 from . import arrays, complexes
 from .merging import settled
+from .python_numbers import message_of
 from .values import (
     Abstract,
     ArrayValue,
@@ -25,6 +26,7 @@ from .values import (
     as_complex,
     describe,
     is_numeric,
+    known,
 )
 
 if TYPE_CHECKING:
@@ -71,6 +73,27 @@ def assign(e: Evaluator, target: ComplexArrayValue, value: Abstract) -> None:
         return
     for name, x in zip(("real", "imag"), complexes.values(e, _converted(e, value))):
         e.emit("fill", part(e, target, name).value, x)
+
+
+def as_real(e: Evaluator, v: Abstract, dtype: Scalar) -> Abstract:
+    """What an array of real numbers takes of a value: of NumPy's complex numbers the real part, and whether they are 0 as a bool;
+    Python's make a TypeError."""
+    if isinstance(v, Known) and isinstance(v.object, complex):
+        v = known(v.object)
+    if isinstance(v, ComplexArrayValue):
+        from zyg.library.numpy_.methods import astype
+
+        return astype(e, v, Known(arrays.numpy_dtype(dtype)))
+    if not isinstance(v, ComplexValue):
+        return v
+    if dtype is BOOL:
+        return Number(complexes.truth(e, v), True)
+    if not v.numpy:
+        e.type_error(_NOT_REAL[dtype.kind == "f"])
+    return Number(arrays.converted(e, Number(complexes.values(e, v)[0], True), dtype), True)
+
+
+_NOT_REAL = (message_of(int, 1j), message_of(float, 1j))
 
 
 def inplace(e: Evaluator, name: str, a: ComplexArrayValue, b: Abstract) -> Abstract:

@@ -10,7 +10,7 @@ from zyg.ir.overtaking import OVERTAKING_FLAT
 from zyg.ir.records import record
 from zyg.ir.types import I64
 
-from . import arrays, indexing
+from . import arrays, indexing, lists
 from .merging import settled
 from .scalars import boolean, scalar_value, to_int
 from .values import (
@@ -111,6 +111,11 @@ def set_item(e: Evaluator, v: FlatValue, key: Abstract, value: Abstract) -> None
 
     key = settled(e, key, indexing.BAD_INDEX)
     arrays.check_writable(e, arrays.memory(v.array))
+    if _is_integer(key):
+        if isinstance(value, arrays.ARRAYS) and arrays.ndim(value) == 0:
+            value = arrays.scalar_of(e, value)
+        elif isinstance(value, arrays.ARRAYS) or lists.is_sequence(e, value):
+            e.throw("ValueError", "Error setting single item of array.")
     if _is_integer(key) and is_numeric(value):
         indexing.store(e, v.array, _indices(e, v, _position(e, v, key)), value)
         return

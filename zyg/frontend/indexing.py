@@ -101,6 +101,7 @@ def store(e: Evaluator, a: Abstract, positions: list[Value], value: Abstract) ->
         value = arrays.scalar_of(e, value)
         if is_number(value) and isinstance(a, ArrayValue):
             value = Number(arrays.converted(e, value, a.type.dtype), True)
+    value = arrays.real_if_needed(e, a, value)
     if lists.is_sequence(e, value):
         e.throw("ValueError", "setting an array element with a sequence.")
     if not (is_numeric(value) if isinstance(a, ComplexArrayValue) else is_number(value)):

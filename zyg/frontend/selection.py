@@ -60,6 +60,7 @@ def _as_elements(e: Evaluator, a: Abstract, value: Abstract) -> Abstract:
     if not isinstance(a, ArrayValue):
         return value
     dtype = a.type.dtype
+    value = arrays.real_if_needed(e, a, value)
     if isinstance(value, Number) and value.numpy:
         return Number(arrays.converted(e, value, dtype), True)
     if isinstance(value, ArrayValue) and value.type.dtype is not dtype:
@@ -236,6 +237,11 @@ class Selection:
         self.indices = TupleValue(tuple(flat(e, v) for v in indices))
 
     # ------------------------------------------------------------------------------------ reading, writing
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions of what is selected."""
+        return len(self.prefix) + len(self.shape) + len(self.suffix)
 
     def gathered(self, packed: bool = False) -> Abstract:
         """The elements, `packed` in C order or, as NumPy's brackets give them, with the axes of the indices outermost in memory."""

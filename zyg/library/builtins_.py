@@ -308,10 +308,10 @@ def _round(e: Evaluator, number: Abstract, ndigits: Abstract = NONE) -> Abstract
         if isinstance(v, Number) and v.numpy:
             return e.call(known(round_numpy), [v, ndigits])
         return e.call(known(round_digits), [v, ndigits])
+    if not none and isinstance(v, Number) and v.numpy:
+        return e.call(known(np.round), [v, ndigits])
     if none or isinstance(ndigits, Known) and (ndigits.object or 0) >= 0:
         return Number(e.op("stop", scalars.to_int(e, v)))
-    if isinstance(v, Number) and v.numpy:
-        return e.call(known(np.round), [v, ndigits])
     return e.call(known(round_int), [v, ndigits])
 
 

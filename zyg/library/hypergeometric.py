@@ -16,7 +16,7 @@ from zyg.frontend.values import Abstract, Known, Number, known
 
 from .numpy_.ufuncs import NONE, operand
 from .registry import emits, implements
-from .special import special
+from .special import psi_times, special
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
@@ -128,9 +128,25 @@ def factorial(n: Any, exact: bool = False) -> Any:
 
 special("loggamma", "loggamma", lambda x, y: sc.psi(x))
 special("gammasgn", "gammasgn", lambda x, y: 0.0)
-special("binom", "binom", lambda n, k, y: y * (sc.psi(n + 1.0) - sc.psi(n - k + 1.0)),
-        lambda n, k, y: y * (sc.psi(n - k + 1.0) - sc.psi(k + 1.0)))  # fmt: skip
-special("poch", "poch", lambda z, m, y: y * (sc.psi(z + m) - sc.psi(z)), lambda z, m, y: y * sc.psi(z + m))
+
+
+def _psi_of_rest(n: float, k: float, y: float) -> float:
+    """binom(n, k) * psi(n - k + 1)"""
+    return psi_times(y, n - k + 1.0, lambda: sc.beta(n + 1.0, k - n))
+
+
+special("binom", "binom", lambda n, k, y: y * sc.psi(n + 1.0) - _psi_of_rest(n, k, y),
+        lambda n, k, y: _psi_of_rest(n, k, y) - psi_times(y, k + 1.0, lambda: sc.beta(n + 1.0, -k)))  # fmt: skip
+
+
+def _poch_slope(z: float, m: float, y: float) -> float:
+    """The derivative of poch(z, m) by z; where both its gammas are infinite, their quotient is that of their reflections."""
+    if z <= 0.0 and z + m <= 0.0 and z == np.floor(z) and m == np.floor(m):
+        return y * (sc.psi(1.0 - z - m) - sc.psi(1.0 - z))
+    return y * sc.psi(z + m) - psi_times(y, z, lambda: sc.gamma(z + m) * sc.gamma(1.0 - z))
+
+
+special("poch", "poch", _poch_slope, lambda z, m, y: y * sc.psi(z + m))
 
 # ------------------------------------------------------------------------------------------------ integrals
 

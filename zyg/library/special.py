@@ -170,6 +170,14 @@ def tetragamma(x: float) -> float:
     return total - r * (1.0 + 1.0 / x + r * series)
 
 
+def psi_times(y: float, x: float, rest: Callable[[], float]) -> float:
+    """y * psi(x), of a y that has the factor 1 / gamma(x); where that is 0 its limit, which the reflection formula gives. `rest`:
+    the other factors of y, times gamma(1 - x)."""
+    if x > 0.0 or x != np.floor(x):
+        return y * sc.psi(x)
+    return y * sc.psi(1.0 - x) - rest() * np.cos(np.pi * x)
+
+
 def exprel_slope(x: float) -> float:
     """The derivative of (exp(x) - 1) / x, near 0 by its series."""
     if abs(x) >= 1.0:
@@ -219,7 +227,7 @@ special("gammaln", "op:lgamma", lambda x, y: sc.psi(x))
 special("gamma", "op:gamma", lambda x, y: y * sc.psi(x))
 emits(trigamma)(special("", "op:trigamma", lambda x, y: tetragamma(x)))
 special("psi", "op:digamma", lambda x, y: trigamma(x))
-special("rgamma", "rgamma", lambda x, y: -y * sc.psi(x))
+special("rgamma", "rgamma", lambda x, y: -psi_times(y, x, lambda: sc.gamma(1.0 - x)))
 special("erf", "op:erf", lambda x, y: 2.0 / _SQRT_PI * np.exp(-x * x))
 special("erfc", "op:erfc", lambda x, y: -2.0 / _SQRT_PI * np.exp(-x * x))
 special("erfcx", "erfcx", lambda x, y: 2.0 * x * y - 2.0 / _SQRT_PI)
@@ -235,9 +243,8 @@ special("xlog1py", xlog1py, lambda x, y, z: np.log1p(y), lambda x, y, z: quotien
 special("entr", entr, lambda x, y: -np.log(x) - 1.0)
 special("rel_entr", rel_entr, lambda x, y, z: np.log(x / y) + 1.0, lambda x, y, z: -quotient(x, y))
 special("kl_div", kl_div, lambda x, y, z: np.log(x / y), lambda x, y, z: 1.0 - quotient(x, y))
-special(
-    "beta", "beta", lambda a, b, y: y * (sc.psi(a) - sc.psi(a + b)), lambda a, b, y: y * (sc.psi(b) - sc.psi(a + b))
-)
+special("beta", "beta", lambda a, b, y: y * sc.psi(a) - psi_times(y, a + b, lambda: sc.gamma(a) * sc.gamma(b) * sc.gamma(1.0 - a - b)),
+        lambda a, b, y: y * sc.psi(b) - psi_times(y, a + b, lambda: sc.gamma(a) * sc.gamma(b) * sc.gamma(1.0 - a - b)))  # fmt: skip
 special("betaln", "betaln", lambda a, b, y: sc.psi(a) - sc.psi(a + b), lambda a, b, y: sc.psi(b) - sc.psi(a + b))
 special("ndtr", ndtr, lambda x, y: _density(x))
 special("log_ndtr", "log_ndtr", lambda x, y: np.exp(-0.5 * x * x - y) / _SQRT_2PI)

@@ -305,11 +305,24 @@ def _broadcast_before(function: Function) -> bool:
             alloc = Instr("alloc", [length], [result], dict(made[array].attrs), [], seen.position)
             block.instrs[:] = [i for i in block.instrs if i is not first and i is not made[array]]
             first.operands[:] = [result, *(inputs.get(v, v) for v in ins_of(first))]
+            whole = Instr("view", [result], [seen.result], {"spec": ":"}, [], seen.position)
             n = block.instrs.index(seen)
-            block.instrs[n : n + 1] = [*broadcasts, alloc, first]
-            replace_uses(function, {seen.result: result})
+            block.instrs[n : n + 1] = [*broadcasts, alloc, first, whole]
+            _look_through(function, whole)
             return True
     return False
+
+
+def _look_through(function: Function, whole: Instr) -> None:
+    """What takes arrays of any layout takes what `whole` is a view of; blocks, calls and the like go on getting their type."""
+    (source,), seen = whole.operands, whole.result
+    users = _users(function, [seen])[seen]
+    for user in users:
+        if user.op in _ANY_LAYOUT:
+            user.operands[:] = [source if v is seen else v for v in user.operands]
+    if all(user.op in _ANY_LAYOUT for user in users):
+        for block in function.blocks:
+            block.instrs[:] = [i for i in block.instrs if i is not whole]
 
 
 # -------------------------------------------------------------------------------------- arrays of complex numbers

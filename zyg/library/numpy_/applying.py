@@ -37,8 +37,8 @@ def _call_vectorized(e: Evaluator, v: Abstract, *args: Abstract) -> Abstract:
 
 
 def over_elements(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """What the function gives for each element of the arguments broadcast together; the type is that of the first, for which NumPy
-    calls it once more."""
+    """What the function gives for each element of the arguments broadcast together, as a Python number; the type is that of the
+    first, for which NumPy calls it once more, with its own number."""
     if kwargs:
         unsupported("a call of what np.vectorize has made with arguments by keyword", "pass them by position")
     arrays = np.broadcast_arrays(*args)
@@ -52,7 +52,7 @@ def over_elements(function: Any, *args: Any, **kwargs: Any) -> Any:
         unsupported("np.vectorize of a function with several results", "make a function of each")
     result = np.empty(count, np.asarray(first).dtype)
     for i in range(count):
-        result[i] = function(*tuple(a[i] for a in flat))
+        result[i] = function(*tuple(a[i].item() for a in flat))
     return result.reshape(shape) if shape else np.asarray(result[0])
 
 

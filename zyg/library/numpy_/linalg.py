@@ -362,6 +362,10 @@ def matrix_power(a: Any, n: int) -> Any:
         raise np.linalg.LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
     if a.shape[-1] != a.shape[-2]:
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+    if n == 0:
+        result = np.empty_like(a)
+        result[...] = np.eye(a.shape[-1], dtype=a.dtype)
+        return result
     if n < 0:
         return positive_power(np.linalg.inv(a), -n)
     if n == 1:
@@ -377,12 +381,17 @@ def whole_exponent(n: Any) -> int:
 
 
 def positive_power(a: Any, n: int) -> Any:
-    """By squaring."""
-    result, square, rest = np.zeros_like(a) + np.eye(a.shape[-1], dtype=a.dtype), a.copy(), n
-    while rest > 0:
+    """By squaring, with the products that NumPy has, and no others: 0 times infinity is no 0."""
+    if n == 3:
+        return np.matmul(np.matmul(a, a), a)
+    square, rest = a.copy(), n
+    while rest % 2 == 0:
+        square = np.matmul(square, square)
+        rest //= 2
+    result = square
+    while rest > 1:
+        square = np.matmul(square, square)
+        rest //= 2
         if rest % 2 == 1:
             result = np.matmul(result, square)
-        rest //= 2
-        if rest > 0:
-            square = np.matmul(square, square)
     return result

@@ -156,7 +156,7 @@ def _as_operand(e: Evaluator, v: Abstract) -> Abstract:
 
 @implements(np.isclose)
 def isclose(a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: Any = False) -> Any:
-    a, b = as_operand(a), as_operand(b)
+    a, b = as_operand(a), as_operand(b) * 1.0  # there is no magnitude of the least integer, no difference of bools
     close = (np.abs(a - b) <= atol + rtol * abs(b)) & np.isfinite(b) | (a == b)
     if equal_nan:
         return close | (a != a) & (b != b)

@@ -139,7 +139,10 @@ def astype(
     keeps = letter == "K" or arrays.ndim(a) < 2
     if scalar is own and not arrays.constant(e, copy, "`copy`"):
         return a if keeps or letter == "A" else in_order(e, a, letter, True, NONE)
-    if isinstance(a, ComplexArrayValue) and scalar not in (arrays.COMPLEX, BOOL):
+    if isinstance(a, ComplexArrayValue) and scalar is BOOL:
+        made = e.call(known(np.asarray), [arrays.elementwise(e, "ne", a, ZERO)])
+        return made if keeps else astype(e, made, dtype, order)
+    if isinstance(a, ComplexArrayValue) and scalar is not arrays.COMPLEX:
         a = complex_arrays.part(e, a, "real")
         own = F64
     if arrays.ndim(a) > 0 and isinstance(a, ArrayValue) and scalar not in (own, arrays.COMPLEX) and keeps:

@@ -102,10 +102,9 @@ def _product(e: Evaluator, name: str, a: Abstract, b: Abstract, function: Any) -
     a, b = settled(e, a, "None is no array"), settled(e, b, "None is no array")
     if (is_numeric(a) or isinstance(a, arrays.ARRAYS)) and (is_numeric(b) or isinstance(b, arrays.ARRAYS)):
         flat = [is_numeric(v) or arrays.ndim(v) == 0 for v in (a, b)]
-        if any(flat) and function is not outer_arrays:
-            if function is vdot_arrays:
-                a = e.call(known(np.conj), [a])
-            made = binary(e, "mul", strong(e, a) if is_numeric(a) else a, b)
+        if any(flat) and function not in (outer_arrays, vdot_arrays):
+            x, y = (strong(e, v) if is_numeric(v) else v for v in (a, b))  # arrays of no dimensions, to NumPy
+            made = binary(e, "mul", x, y)
             return contiguous(e, made) if isinstance(made, arrays.ARRAYS) else made
     return e.call(known(function), operands(e, name, a, b))
 

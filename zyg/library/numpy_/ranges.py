@@ -10,14 +10,13 @@ import numpy as np
 from zyg.frontend import arrays
 from zyg.frontend.arrays import dtype_of
 from zyg.frontend.functions import unchecked
-from zyg.frontend.meeting import join_numbers
-from zyg.frontend.scalars import to_float, to_int
-from zyg.frontend.values import Abstract, Known, Number, describe, is_number, known
+from zyg.frontend.scalars import to_int
+from zyg.frontend.values import Abstract, Known, Number, describe, is_number, known, number_type
 from zyg.ir.types import F64, I64
 
 from ..intrinsics import unsupported
 from ..registry import emits, implements
-from .common import inexact_dtype
+from .common import inexact_dtype, result_dtype
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
@@ -35,17 +34,19 @@ def arange(e: Evaluator, *args: Abstract, dtype: Abstract = NONE, **named: Abstr
     step, dtype = given.get("step", Known(1)), given.get("dtype", dtype)
     if stop is None or len(args) > 4 or set(given) - {"start", "stop", "step", "dtype"}:
         raise e.refuse("np.arange with these arguments", hint="write np.arange(start, stop, step)")
-    joined = join_numbers([start, stop, step]) if all(map(is_number, (start, stop, step))) else None
-    if joined is None:
+    if not all(map(is_number, (start, stop, step))):
         raise e.refuse("np.arange of these arguments", types=[describe(a, e.heap) for a in args])
-    # NumPy's scalars count as numbers here: float64 for a float32, int64 for an int32.
-    scalar = dtype_of(e, dtype, F64 if joined[0].kind == "f" else I64)
+    # The type of what is made does not tell float32 from float64, int32 from int64; its bounds are computed in their own types.
+    bounds = (start, stop, step)
+    floats = any(scalar is not None and scalar.kind == "f" for scalar in map(number_type, bounds))
+    scalar = dtype_of(e, dtype, F64 if floats else I64)
     if scalar is arrays.COMPLEX:
         raise e.refuse("np.arange of complex numbers", hint="fill an array made with np.zeros(n, complex)")
-    bounds = (start, stop, step)
-    if joined[0].kind == "f":
-        return e.call(known(arange_floats), [*(Number(to_float(e, v)) for v in bounds), Known(arrays.DTYPES[scalar])])
-    return e.call(known(arange_ints), [*(Number(to_int(e, v)) for v in bounds), Known(arrays.DTYPES[scalar])])
+    into = Known(arrays.DTYPES[scalar])
+    whole = [isinstance(v, Number) and v.type is I64 or isinstance(v, Known) and type(v.object) is int for v in bounds]
+    if all(whole) and scalar is I64 and not (isinstance(step, Number) and step.numpy):
+        return e.call(known(arange_ints), [*(Number(to_int(e, v)) for v in bounds), into])
+    return e.call(known(arange_by_steps), [*bounds, into])
 
 
 @unchecked
@@ -60,16 +61,19 @@ def arange_ints(start: int, stop: int, step: int, dtype: Any) -> Any:
 
 
 @unchecked
-def arange_floats(start: float, stop: float, step: float, dtype: Any) -> Any:
-    """start, start + delta, ... with delta as NumPy has it: the difference of the first two as rounded."""
-    if step == 0.0:
-        raise ZeroDivisionError("float division by zero")
-    length = math.ceil((stop - start) / step)
-    count = max(length, 0)
+def arange_by_steps(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
+    """start, start + delta, ... with delta as NumPy has it: the difference of the first two as elements of the array."""
+    length = float((stop - start) / step)
+    if length != length:
+        raise ValueError("arange: cannot compute length")
+    if abs(length) > 2.0**62:
+        raise ValueError("Maximum allowed size exceeded")
+    count = max(math.ceil(length), 0)
     result = np.empty(count, dtype)
-    delta = (start + step) - start
+    first, second = dtype.type(start), dtype.type(start + step)
+    delta = second - first
     for i in range(count):
-        result[i] = start + step if i == 1 else start + i * delta
+        result[i] = second if i == 1 else first + dtype.type(i) * delta
     return result
 
 
@@ -84,6 +88,7 @@ def linspace(
         result, step = between_numbers(start + work.type(0), stop + work.type(0), num, endpoint, work)
     else:
         result, step = between_arrays(np.asarray(start), np.asarray(stop), num, endpoint, work)
+        result = result.astype(work, copy=False)
         if axis != 0:
             result = np.moveaxis(result, 0, axis)
     if dtype is not None:
@@ -116,7 +121,7 @@ def between_numbers(start: Any, stop: Any, num: int, endpoint: bool, work: Any) 
 
 
 def between_arrays(start: Any, stop: Any, num: int, endpoint: bool, work: Any) -> Any:
-    delta = (stop - start).astype(work)
+    delta = stop.astype(work) - start.astype(work)
     count = np.arange(num).astype(work).reshape((num,) + (1,) * delta.ndim)
     div = num - 1 if endpoint else num
     step = np.full(delta.shape, math.nan, work)
@@ -157,17 +162,18 @@ def logspace(
 
 @implements(np.geomspace)
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
-    work = inexact_dtype(start, stop)
+    start, stop = np.asarray(start), np.asarray(stop)
+    work = result_dtype(start, stop, np.dtype(float))
     if work.kind == "c" or dtype is not None and np.dtype(dtype).kind == "c":
         unsupported("np.geomspace of complex numbers in native code", "use np.exp(np.linspace(...))")
-    if np.ndim(start) != 0 or np.ndim(stop) != 0:
-        ends = np.broadcast_arrays(np.asarray(start).astype(work), np.asarray(stop).astype(work))
+    if start.ndim != 0 or stop.ndim != 0:
+        ends = np.broadcast_arrays(start.astype(work), stop.astype(work))
         made = between_in_ratio(ends[0], ends[1], num, endpoint)
         made = made if axis == 0 else np.moveaxis(made, 0, axis)
         return made if dtype is None else made.astype(dtype)
     if start == 0 or stop == 0:
         raise ValueError("Geometric sequence cannot include zero")
-    first, last = start + work.type(0), stop + work.type(0)
+    first, last = work.type(start[()]), work.type(stop[()])
     sign = np.sign(first)
     first, last = first / sign, last / sign
     result = np.power(work.type(10.0), np.linspace(np.log10(first), np.log10(last), num, endpoint))

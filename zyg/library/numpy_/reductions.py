@@ -29,7 +29,7 @@ from zyg.ir.core import const, scalar_type
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 
 from ..registry import emits, implements
-from .common import root
+from .common import result_dtype, root
 from .ufuncs import as_type, check_output, fits_kind, strong
 
 if TYPE_CHECKING:
@@ -245,11 +245,14 @@ def _sum_of_complex(e: Evaluator, a: ComplexArrayValue) -> Abstract:
     return sum_array(e, whole)
 
 
+_COUNTS_ARE_INT = type(np.count_nonzero(np.ones(1))) is int  # up to some version of NumPy
+
+
 @emits(np.count_nonzero)
 def count_nonzero(e: Evaluator, a: Abstract, axis: Abstract = NONE, keepdims: Abstract = FALSE) -> Abstract:
     term = lambda e, x: Number(e.builder.cast(truth(e, x), I64), True)
     result = reduction(e, "add", "count_nonzero", term, array_like(e, a), axis, keepdims, NONE, YES)
-    return Number(result.value) if isinstance(result, Number) else result
+    return Number(result.value) if isinstance(result, Number) and _COUNTS_ARE_INT else result
 
 
 def _test(kind: str, name: str) -> Callable[..., Abstract]:
@@ -446,10 +449,12 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: Any = False
         weights = as_array(weights)
         if weights.ndim != a.ndim:
             weights = _along(weights, a, axis)
-        scale = np.sum(weights, axis=axis, keepdims=keepdims) * 1.0
+        kind = result_dtype(a, weights, np.dtype(float)) if a.dtype.kind in "iub" else result_dtype(a, weights)
+        weights = weights.astype(kind, copy=False)
+        scale = np.sum(weights, axis=axis, keepdims=keepdims)
         if np.any(scale == 0.0):
             raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-        result = np.sum(a * weights, axis=axis, keepdims=keepdims) / scale
+        result = np.sum(a.astype(kind, copy=False) * weights, axis=axis, keepdims=keepdims) / scale
     if returned:
         return result, np.zeros_like(result) + scale if isinstance(result, np.ndarray) else result.dtype.type(scale)
     return result

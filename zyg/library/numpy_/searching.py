@@ -393,6 +393,13 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 
 @implements(np.interp)
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    for given in (np.asarray(x), np.asarray(xp)):
+        if given.dtype.kind == "c":
+            if given.ndim == 0:
+                unsupported("np.interp of a complex number", "take its real part: x.real")
+            raise TypeError(
+                f"Cannot cast array data from {given.dtype!r} to dtype('float64') according to the rule 'safe'"
+            )
     wanted, points, values = np.asarray(x).astype(float), np.asarray(xp).astype(float), np.asarray(fp)
     heights = values if values.dtype.kind == "c" else values.astype(float)
     if points.ndim != 1 or heights.ndim != 1:

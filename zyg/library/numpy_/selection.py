@@ -174,6 +174,8 @@ def clip(
         )
     low, high = (a_min if is_set(a_min) else min), (a_max if is_set(a_max) else max)
     operands = [operand(e, v) if is_set(v) else NONE for v in (a, low, high)]
+    if is_numeric(operands[0]):
+        operands[0] = strong(e, operands[0])  # an array of no dimensions, to NumPy, and the bounds are what may be weak
     operands[1:] = [NONE if _beyond(operands[0], v, n == 1) else v for n, v in enumerate(operands[1:])]
     given = [v for v in operands if v is not NONE]
     if not given:

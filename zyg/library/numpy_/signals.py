@@ -20,6 +20,8 @@ from .layouts import conjugated
 @implements(np.trapezoid)
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     values = np.asarray(y)
+    if values.ndim == 0:
+        raise IndexError("list assignment index out of range")
     axis = axis_index(axis, values.ndim)
     n = values.shape[axis]
     sides = values[along(axis, slice(1, n))] + values[along(axis, slice(0, max(n - 1, 0)))]
@@ -231,6 +233,8 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
 @implements(np.correlate)
 def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     x, y = np.asarray(a), np.asarray(v)
+    if x.ndim == 0 or y.ndim == 0:
+        raise ValueError("object of too small depth for desired array")
     if x.ndim != 1 or y.ndim != 1:
         raise ValueError("object too deep for desired array")
     if len(x) == 0:
@@ -252,22 +256,27 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * mat
     if result_dtype(phases, period).kind == "i":
         unsupported("np.unwrap of integers with an integer period, in native code", "pass floats")
     limit = period / 2 if discont is None else max(discont, period / 2)
-    rows = lines(phases.astype(inexact_dtype(phases, period)), axis)
-    return from_lines(without_jumps(rows, limit, period), phases, axis, "K")
+    if phases.dtype.kind == "b":
+        unsupported("np.unwrap of bools, whose differences have no sign", "convert them: a.astype(float)")
+    own = lines(phases, axis)
+    rows = own.astype(inexact_dtype(phases, period))
+    return from_lines(without_jumps(rows, own, limit, period), phases, axis, "K")
 
 
 @unchecked
-def without_jumps(rows: Any, limit: Any, period: Any) -> Any:
+def without_jumps(rows: Any, own: Any, limit: Any, period: Any) -> Any:
+    """`own`: the rows in the type that they came in, in which NumPy takes differences."""
     result = rows.copy()
     for i in range(rows.shape[0]):
-        turns = 0.0
+        turns = rows.dtype.type(0)
         for j in range(1, rows.shape[1]):
-            step = rows[i, j] - rows[i, j - 1]
+            change = own[i, j] - own[i, j - 1]
+            step = rows.dtype.type(change)
             away = np.floor((step + period / 2) / period)
             rest = (step + period / 2) - away * period  # a nan if the step is infinite, and so is all that follows
             if rest == 0 and step > 0:
                 away -= 1.0
-            if not abs(step) < limit:
+            if not abs(change) < limit:
                 turns -= away + 0 * rest
             result[i, j] = rows[i, j] + period * turns
     return result

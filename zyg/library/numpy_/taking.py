@@ -645,6 +645,9 @@ def _lies_in_order(e: Evaluator, a: Abstract) -> Abstract:
     return Known(isinstance(a, arrays.ARRAYS) and arrays.memory(a).type.layout == "C")
 
 
+_NOT_AT = "array is not broadcastable to correct shape"
+
+
 @emits((np.ufunc, "at"))
 def at(e: Evaluator, function: Abstract, a: Abstract, indices: Abstract, b: Abstract | None = None, /) -> Abstract:
     """a[indices] = function(a[indices], b), one element after the other: repeated indices count each time."""
@@ -665,8 +668,15 @@ def at(e: Evaluator, function: Abstract, a: Abstract, indices: Abstract, b: Abst
     _array_to_write(e, a, "at")
     parts, _ = indexing.parts_of(e, arrays.ndim(a), indices)
     given = [] if b is None else [b if is_numeric(b) else as_array(e, b)]
+    more = arrays.ndim(given[0]) if given and isinstance(given[0], arrays.ARRAYS) else 0
     if any(isinstance(p, ArrayValue) for p in parts):
-        Selection(e, a, parts).update(function, given[0] if given else NONE)
+        chosen = Selection(e, a, parts)
+        if more > chosen.ndim:
+            e.throw("ValueError", _NOT_AT)
+        chosen.update(function, given[0] if given else NONE)
         return NONE
-    indexing.set_item(e, a, indices, e.call(function, [indexing.get_item(e, a, indices), *given]))
+    old = indexing.get_item(e, a, indices)
+    if more > (arrays.ndim(old) if isinstance(old, arrays.ARRAYS) else 0):
+        e.throw("ValueError", _NOT_AT)
+    indexing.set_item(e, a, indices, e.call(function, [old, *given]))
     return NONE

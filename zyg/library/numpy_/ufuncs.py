@@ -50,6 +50,12 @@ def cast_scalar(e: Evaluator, v: Abstract, scalar: Scalar) -> Abstract:
     v = settled(e, v, "int() argument must be a string, a bytes-like object or a real number, not 'NoneType'")
     if isinstance(v, ArrayValue) and v.type.ndim == 0:
         v = Number(e.op("load", v.value), True)
+    if scalar is arrays.COMPLEX:
+        return e.call(known(np.complex128), [v])
+    if is_numeric(v) and not is_number(v):
+        from zyg.frontend.complex_arrays import as_real
+
+        v = as_real(e, v, scalar)
     if not is_number(v):
         e.type_error(f"a number is required, not '{python_type_name(e, v)}'")
     if isinstance(v, Number) and v.numpy:
