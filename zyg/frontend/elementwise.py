@@ -184,7 +184,7 @@ def element_function(
         if isinstance(v, ArrayValue):
             return v.type.dtype
         if isinstance(v, Number):
-            return v.type, v.numpy
+            return v.type, v.numpy, v.classes
         assert isinstance(v, Known)
         return known_key(v.object)
 
@@ -205,7 +205,7 @@ def element_function(
         assert isinstance(v, (ArrayValue, Number))
         given = Value(v.type.dtype if isinstance(v, ArrayValue) else v.type, v.value.name)
         inner.function.entry.params.append(given)
-        numbers.append(Number(given, isinstance(v, ArrayValue) or v.numpy))
+        numbers.append(Number(given, True) if isinstance(v, ArrayValue) else Number(given, v.numpy, v.classes))
     try:
         value = function(inner, *numbers)
         if not isinstance(value, (Number, Known, ComplexValue, TupleValue)):

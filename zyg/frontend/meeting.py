@@ -13,48 +13,26 @@ from typing import Any
 
 import numpy as np
 
-from zyg.ir import types as t
 from zyg.ir.core import Value
-from zyg.ir.dtypes import NUMPY_SCALARS, single
-from zyg.ir.types import BOOL, F32, F64, I64, Scalar
+from zyg.ir.dtypes import NUMPY_SCALARS
+from zyg.ir.types import BOOL, F64, I64, Scalar
 
 from .values import Abstract, ComplexValue, Known, Number, number_type
 
-_RANK = {BOOL: 0, t.U8: 1, t.I32: 2, I64: 3, F32: 4, F64: 5}
+_RANK = {BOOL: 0, I64: 1, F64: 2}
+# With which Python numbers a NumPy scalar becomes one: with those that compute to the same values as it does, where neither
+# raises. A smaller type computes to other values, so it is kept apart (`unlike` in merging.py).
+_MEETS: dict[Scalar, tuple[Scalar, ...]] = {F64: (BOOL, I64, F64), I64: (BOOL, I64), BOOL: (BOOL,)}
 
 
 def join_numbers(vs: list[Any]) -> tuple[Scalar, bool] | None:
-    """The common type of numbers that meet, and whether it is a NumPy scalar; None if there is none.
-
-    A Python constant takes the type of the NumPy scalars that it meets if it fits exactly, as in `s = 0.0` before a loop
-    that adds float32 elements: all arithmetic then is what NumPy's promotion makes of it.
-    """
-    numpys = {v.type for v in vs if isinstance(v, Number) and v.numpy}
-    if numpys:
-        scalar = max(numpys, key=_RANK.__getitem__)
-        for n in numpys:
-            if scalar is F32 and n in (t.I32, I64):
-                scalar = F64
-        for v in vs:
-            if isinstance(v, Number) and v.numpy:
-                continue
-            other = number_type(v)
-            assert other is not None
-            if isinstance(v, Known):
-                if not _fits(v.object, scalar):
-                    if other is F64 and scalar.kind in "iub" and float(v.object).is_integer() is False:
-                        scalar = F64
-                    elif _RANK[other] > _RANK[scalar] and scalar in (BOOL, t.U8, t.I32, I64):
-                        scalar = other
-                    else:
-                        return None
-            elif _RANK[other] > _RANK[scalar]:
-                if scalar in (F32, t.U8, t.I32):
-                    return None
-                scalar = other
-        return scalar, True
+    """The common type of numbers that meet, and whether it is a NumPy scalar; None if there is none."""
     types = [type for v in vs if (type := number_type(v)) is not None]
-    return max(types, key=_RANK.__getitem__), False
+    numpys = {v.type for v in vs if isinstance(v, Number) and v.numpy}
+    if not numpys:
+        return max(types, key=_RANK.__getitem__), False
+    scalar, *others = numpys
+    return (scalar, True) if not others and all(n is scalar or n in _MEETS.get(scalar, ()) for n in types) else None
 
 
 _PYTHON_CLASSES: dict[Scalar, type] = {F64: float, I64: int, BOOL: bool}
@@ -99,24 +77,35 @@ def joined_number(value: Value, numpy: bool, vs: Sequence[Any]) -> Number:
     return Number(value, numpy, mixture(vs, value.type, numpy))
 
 
-def _fits(value: Any, scalar: Scalar) -> bool:
-    """Whether a Python constant is one of the values of a machine type."""
-    if scalar is BOOL:
-        return isinstance(value, bool)
-    if isinstance(value, float):
-        return scalar is F64 or scalar is F32 and (value != value or single(value) == value)
-    if scalar.kind == "f":
-        return abs(value) <= 2 ** (24 if scalar is F32 else 53)
-    low, high = scalar.bounds
-    return low <= value <= high
-
-
 _BITS = ("and", "or", "xor")
 _ORDER = ("lt", "le", "eq", "ne", "gt", "ge")
 
 
 def is_mixed(v: Abstract) -> bool:
     return isinstance(v, (Number, ComplexValue)) and v.classes is not None
+
+
+def may_be_python(v: Abstract) -> bool:
+    """Whether a number may be one of Python's."""
+    return not all(issubclass(c, np.generic) for c in classes_of(v))
+
+
+def as_python(v: Abstract) -> Abstract:
+    """A number that is NumPy's on some paths as Python's, whose operators raise where NumPy's give infinities or wrap."""
+    if isinstance(v, Number):
+        return Number(v.value, False, v.classes)
+    return ComplexValue(v.re, v.im, False, v.classes) if isinstance(v, ComplexValue) else v
+
+
+def as_numpys(v: Abstract) -> Abstract:
+    """What such operators gave, as a NumPy scalar."""
+    return (
+        Number(v.value, True)
+        if isinstance(v, Number)
+        else ComplexValue(v.re, v.im, True)
+        if isinstance(v, ComplexValue)
+        else v
+    )
 
 
 def of_operator(name: str, result: Abstract, *operands: Abstract) -> Abstract:

@@ -41,6 +41,7 @@ from .values import (
     describe,
     is_data,
     is_number,
+    is_numeric,
     is_reference,
     option_kind,
     reachable,
@@ -284,7 +285,7 @@ class Merge:
 
     def complexes(self, path: tuple[Any, ...], vs: list[Any], present: list[Any]) -> tuple[list[Any], list[Any]]:
         """Complex numbers that meet, also with other numbers: all of them complex, and NumPy's if one of them is."""
-        if all(isinstance(v, ComplexValue) or is_number(v) for v in present):
+        if all(is_numeric(v) and option_kind(v) == "number" for v in present):
             if len(present) < len(self.states) or len({is_number(v) for v in present}) > 1:
                 # It stays complex when this is evaluated again, so that the iteration settles.
                 self.parameters.setdefault((*path, "complex"), _RENAMED)

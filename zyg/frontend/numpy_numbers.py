@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zyg.ir.core import Const, Value, const
-from zyg.ir.dtypes import single
+from zyg.ir.dtypes import NUMPY_SCALARS, single
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 
+from .meeting import is_mixed, may_be_python
 from .python_numbers import PYTHON, SWAPPED, SYMBOLS, ieee_floor
 from .scalars import math_op, scalar_value
+from .type_names import certain
 from .values import Abstract, ComplexValue, Known, Number, known, number_type
 
 if TYPE_CHECKING:
@@ -26,14 +28,24 @@ def promote(e: Evaluator, a: Abstract, b: Abstract) -> Scalar:
     strong = [v.type for v in (a, b) if isinstance(v, Number) and v.numpy]
     weak = [v for v in (a, b) if not (isinstance(v, Number) and v.numpy)]
     if len(strong) == 2:
-        return promote_strong(strong[0], strong[1])
+        together = promote_strong(strong[0], strong[1])
+        for v, other in ((a, strong[1]), (b, strong[0])):
+            if is_mixed(v) and may_be_python(v) and _promote_weak(number_type(v), other) is not together:
+                certain(
+                    e,
+                    v,
+                    f"an operation with a np.{NUMPY_SCALARS[other].__name__}",
+                    lambda cls: issubclass(cls, np.generic),
+                )
+        return together
     (scalar,), (other,) = strong, weak
-    kind = number_type(other)
-    if kind is F64 and scalar.kind != "f":
+    return _promote_weak(number_type(other), scalar)
+
+
+def _promote_weak(weak: Scalar | None, scalar: Scalar) -> Scalar:
+    if weak is F64 and scalar.kind != "f":
         return F64
-    if kind is I64 and scalar is BOOL:
-        return I64
-    return scalar
+    return I64 if weak is I64 and scalar is BOOL else scalar
 
 
 def promote_strong(a: Scalar, b: Scalar) -> Scalar:
@@ -197,10 +209,9 @@ def numpy_compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract
             low, high = scalar.bounds
             if not low <= v.object <= high:
                 return Known(PYTHON[op](0, v.object))
-    scalar = promote(e, a, b)
-    for v in (a, b):
-        if isinstance(v, Number) and not v.numpy and v.type is I64 and scalar in (U8, I32):
-            scalar = I64
+    types = {number_type(a), number_type(b)}
+    # Integers compare by value, whatever their types.
+    scalar = I64 if I64 in types and types <= {I64, U8, I32} else promote(e, a, b)
     if scalar is BOOL:
         x, y = as_numpy(e, a, BOOL), as_numpy(e, b, BOOL)
         return Number(e.op(name, x, y), True)

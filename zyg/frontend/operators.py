@@ -70,20 +70,37 @@ def binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
 
         a, b = settled(e, a, message), settled(e, b, message)
     if (isinstance(a, ComplexValue) or isinstance(b, ComplexValue)) and is_numeric(a) and is_numeric(b):
-        result = complexes.arithmetic(e, name, a, b)
-        return meeting.of_operator(name, result, a, b) if meeting.is_mixed(a) or meeting.is_mixed(b) else result
+        if meeting.is_mixed(a) or meeting.is_mixed(b):
+            return _of_mixed(e, name, complexes.arithmetic, complexes.arithmetic, a, b)
+        return complexes.arithmetic(e, name, a, b)
     if isinstance(a, Known) and isinstance(b, Known) and _foldable(a) and _foldable(b):
         return fold(e, PYTHON[name], a.object, b.object)
     if is_number(a) and is_number(b):
-        mixed = meeting.is_mixed(a) or meeting.is_mixed(b)
-        if mixed and name not in ("truediv", "and", "or", "xor"):
-            _refuse_perhaps_bools(e, SYMBOLS[name], a, b)
+        if meeting.is_mixed(a) or meeting.is_mixed(b):
+            if name not in ("truediv", "and", "or", "xor"):
+                _refuse_perhaps_bools(e, SYMBOLS[name], a, b)
+            if name == "pow" and F64 not in (number_type(a), number_type(b)) and isinstance(b, Known) and b.object < 0:
+                certain(e, a, "a negative power", lambda cls: issubclass(cls, np.generic))
+            return _of_mixed(e, name, python_arithmetic, numpy_numbers.numpy_arithmetic, a, b)
         if isinstance(a, Number) and a.numpy or isinstance(b, Number) and b.numpy:
-            result = numpy_numbers.numpy_arithmetic(e, name, a, b)
-        else:
-            result = python_arithmetic(e, name, a, b)
-        return meeting.of_operator(name, result, a, b) if mixed else result
+            return numpy_numbers.numpy_arithmetic(e, name, a, b)
+        return python_arithmetic(e, name, a, b)
     return _other_binary(e, name, a, b)
+
+
+def _of_mixed(
+    e: Evaluator, name: str, python: Callable[..., Abstract], numpys: Callable[..., Abstract], *operands: Abstract
+) -> Abstract:
+    """An operator on numbers of which some are of this class on one path and of that on another. Where all of them may be
+    Python's it is Python's: that raises where an int goes past 64 bits or something is divided by zero, so nothing wraps or
+    becomes infinite that does not in CPython; where none raises they give the same."""
+    if not any(isinstance(v, (Number, ComplexValue)) and v.numpy for v in operands):
+        result = python(e, name, *operands)
+    elif all(map(meeting.may_be_python, operands)):
+        result = meeting.as_numpys(python(e, name, *map(meeting.as_python, operands)))
+    else:
+        result = numpys(e, name, *operands)
+    return meeting.of_operator(name, result, *operands)
 
 
 def _refuse_perhaps_bools(e: Evaluator, symbol: str, *operands: Abstract) -> None:
@@ -194,8 +211,8 @@ def unary(e: Evaluator, name: str, v: Abstract) -> Abstract:
     if isinstance(v, Number):
         if meeting.is_mixed(v):
             _refuse_perhaps_bools(e, symbol, v)
-        result = numpy_numbers.numpy_unary(e, name, v) if v.numpy else python_unary(e, name, v)
-        return meeting.of_operator(name, result, v) if meeting.is_mixed(v) else result
+            return _of_mixed(e, name, python_unary, numpy_numbers.numpy_unary, v)
+        return numpy_numbers.numpy_unary(e, name, v) if v.numpy else python_unary(e, name, v)
     if isinstance(v, ComplexValue):
         result = complexes.unary(e, name, v)
         return meeting.of_operator(name, result, v) if meeting.is_mixed(v) else result

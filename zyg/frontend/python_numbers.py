@@ -250,7 +250,7 @@ def python_unary(e: Evaluator, name: str, v: Number) -> Abstract:
         return v
     if name == "invert":
         if v.type is F64:
-            e.type_error("bad operand type for unary ~: 'float'")
+            e.type_error(f"bad operand type for unary ~: '{python_type_name(e, v)}'")
         return Number(e.op("invert", v.value))
     if name == "neg":
         return Number(e.op("neg" if v.type is F64 else "cneg", v.value))

@@ -674,5 +674,8 @@ def is_data(v: Abstract) -> bool:
 
 
 def option_kind(v: Abstract) -> Hashable:
-    """What tells an option of a choice from others; numbers are one option."""
+    """What tells an option of a choice from others. Numbers are one option, but for NumPy's scalars that compute to other values
+    than Python's numbers and float64."""
+    if isinstance(v, Number) and v.numpy and v.type is not F64:
+        return ("number", v.type)
     return "number" if is_numeric(v) else v.head()

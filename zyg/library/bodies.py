@@ -3,7 +3,7 @@ module under construction and called."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from zyg.frontend.evaluator import Evaluator, Inference
@@ -21,12 +21,15 @@ from zyg.frontend.values import (
     Abstract,
     ArrayValue,
     CallableValue,
+    ChoiceValue,
     FunctionValue,
     Heap,
     Known,
     Number,
     Reference,
     StructValue,
+    is_number,
+    known,
     map_leaves,
     reachable,
     same_record,
@@ -56,6 +59,7 @@ class Body:
     outputs: int  # how many of the results are leaves of the value
     results: list[Value] = field(default_factory=list)  # stand-ins for the results in `value` and `after`
     unchanged: frozenset[Hashable] = frozenset()  # those of the objects that hold what they held at entry
+    real: Value | None = None  # the result that is the value as a float, where that is a real number of several kinds
 
 
 def infer_body(
@@ -67,11 +71,12 @@ def infer_body(
     not_none: str,
     forwards: bool = False,
     given: Mapping[Hashable, tuple[Type, list[Value]]] | None = None,
+    seeded: Callable[[Abstract], Abstract] | None = None,
 ) -> Body:
     """Infer a call of `f` as a function of its own, at the given level of differentiation, the innermost `forwards` if it is.
 
     A value that may be None is checked when the code runs, if `not_none` has the message for it. Hidden inputs that are `given`
-    have these types and values.
+    have these types and values. `seeded` gives of its value the part whose cotangent is 1, if it is to be a number.
     """
     if e.depth > 40:
         raise e.refuse(
@@ -103,6 +108,7 @@ def infer_body(
         if not not_none:
             growing.exact_lists(inner, value)
         value = widened(inner, settled(inner, value, not_none) if not_none else value)
+        real = _as_float(inner, seeded(value)) if seeded is not None else None
         objects: list[Abstract] = [Reference(outline.inside(i)) for i in outline.order]
         kept = {i: widened_record(inner, r) for i, r in reachable([value, *objects], inner.heap).items()}
         _refuse_lists_of_arrays(inner, kept)
@@ -110,6 +116,8 @@ def infer_body(
         shape.of([value])
         body.outputs = len(shape.leaves)
         shape.of(objects)
+        if real is not None:
+            shape.of([real])
         inner.builder.ret(*shape.leaves)
         inner.function.results = tuple(v.type for v in shape.leaves)
         body.results = [Value(v.type, v.name) for v in shape.leaves]
@@ -119,6 +127,7 @@ def infer_body(
         for o in objects:
             map_leaves(o, stand_in)
         body.after = {i: kept[i].with_fields(map_leaves(x, stand_in) for x in kept[i].fields) for i in shape.order}
+        body.real = body.results[-1] if real is not None else None
         body.unchanged = frozenset(i for i, r in at_entry.items() if same_record(r, inner.heap[i]))
     hidden_parameters(inference)
     for evaluator in inference.evaluators:
@@ -134,6 +143,14 @@ def infer_body(
             e.input(entry.kind, entry.container, entry.name, entry.type)
             body.operands.extend(e.input_leaves[key])
     return body
+
+
+def _as_float(e: Evaluator, v: Abstract) -> Number | None:
+    """A real number that is Python's on one path and NumPy's on another as a float, which its derivative is that of."""
+    if isinstance(v, ChoiceValue) and all(map(is_number, v.options)):
+        value = e.call(known(float), [v])
+        return value if isinstance(value, Number) else None
+    return None
 
 
 def _refuse_lists_of_arrays(e: Evaluator, heap: Heap) -> None:

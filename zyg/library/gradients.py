@@ -69,15 +69,18 @@ def differentiate(
 ) -> Differentiated:
     """`implicit`: by all arrays that the function uses without taking them as arguments. `has_aux`: of the first item of its value."""
     not_none = "" if split else f"the value of {shown(f)} is None; its gradient takes a number"
-    body = infer_body(e, f, args, keywords, e.context.level + 1, not_none)
+    first = (lambda v: v.items[0] if isinstance(v, TupleValue) and v.items else v) if has_aux else (lambda v: v)
+    body = infer_body(e, f, args, keywords, e.context.level + 1, not_none, seeded=None if split else first)
     if not body.results and body.value is NONE:
         pass  # it raises always, or gives nothing: `check` says what that means
-    if not has_aux:
+    if not has_aux and body.real is None:
         _refuse_choice(e, body.value)
     check(e, body)
     outputs: Sequence[int] = range(body.outputs)
     if has_aux and isinstance(body.value, TupleValue):  # (a constant is no output)
         outputs = [k for k in outputs if body.results[k] in leaves_of(body.value.items[0], body.heap)][:1]
+    if body.real is not None:
+        outputs = [len(body.results) - 1]
     module, name = body.module, body.name
     params = list(module.functions[name].params)
     if implicit:
@@ -194,7 +197,7 @@ def real_scalar(what: str, has_aux: bool = False) -> Callable[[Evaluator, Body],
             v = v.items[0]
         if not body.results and v is NONE and returns_nothing(body):
             return
-        if isinstance(v, Number) and v.type is not BOOL:
+        if isinstance(v, Number) and v.type is not BOOL or body.real is not None:
             return
         if isinstance(v, ConflictValue):
             raise conflict(e, v)
