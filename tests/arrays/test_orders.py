@@ -153,3 +153,22 @@ def test_temporaries_whose_order_nobody_sees_are_fused():
         code = str(zyg.code_typed(f, given))
         assert "alloc" not in code
         assert "strided" not in code
+
+
+def of_narrow_numbers(a, k):
+    y = np.sort(a.T, axis=0) * 2
+    v = y.ravel()
+    v[1:] += np.cumsum(a.T, axis=0).reshape(-1)[:-1].astype(a.dtype)
+    return np.sum(y * np.arange(6.0).reshape(3, 2)) * k + np.sum(np.concatenate([a.T, y], axis=1)[:, 1:] * k)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float32])
+def test_shadows_of_narrow_numbers_lie_as_they_do(dtype):
+    values = np.array([[1, 4, 2], [6, 3, 9]])
+    for given in (values.astype(dtype), np.asfortranarray(values.astype(dtype))):
+        expected = zyg.gradient(of_narrow_numbers, given.astype(float), 0.5)
+        found = zyg.gradient(of_narrow_numbers, given, 0.5)
+        np.testing.assert_allclose(found[0], expected[0], rtol=1e-5)
+        np.testing.assert_allclose(found[1], expected[1], rtol=1e-5)
+        _, tangent = zyg.jvp(of_narrow_numbers, (given, 0.5), (np.ones(given.shape, found[0].dtype), 0.0))
+        np.testing.assert_allclose(tangent, np.sum(expected[0]), rtol=1e-5)

@@ -111,7 +111,16 @@ class ForwardPart(State):
                 **instr.attrs,
             )
 
-    _forward_reshape = _forward_broadcast = _forward_transpose = _forward_strided = _forward_view
+    _forward_reshape = _forward_broadcast = _forward_transpose = _forward_view
+
+    def _forward_strided(self, b: Builder, instr: Instr) -> None:
+        """Strides are in bytes: those of the shadow are by its own elements, which are wider than an int32."""
+        b.append(instr)
+        array = instr.result
+        if self._has_shadow(array):
+            base, *strides = instr.operands
+            made, strides = helpers.shadow_type(array.type), helpers.strides_of_shadow(b.op, array, strides)
+            self.shadows[array] = b.op("strided", self.shadow(base), *strides, type=made, name=f"d_{array.name}")
 
     def _forward_apply(self, b: Builder, instr: Instr) -> None:
         """What the elements were is kept, as far as the reverse wants them (see elementwise.py)."""

@@ -63,6 +63,12 @@ def _strides_without_gaps(op: Callable[..., Value], array: Value, shape: list[Va
     return [op("select", op("lt", g, const(0)), op("neg", s), s) for g, s in zip(given, strides, strict=True)]
 
 
+def strides_of_shadow(op: Callable[..., Value], array: Value, strides: list[Value]) -> list[Value]:
+    """The strides of the shadow, in bytes, of an array with these."""
+    own, wide = dtype(array).bits // 8, shadow_type(array.type).dtype.bits // 8
+    return strides if own == wide else [op("mul", op("floordiv", s, const(own)), const(wide)) for s in strides]
+
+
 def as_layout(b: Builder, array: Value, wanted: Array) -> Value:
     """A C-contiguous array seen as one of type `wanted`, which may be of layout "A"."""
     if array.type == wanted:

@@ -212,13 +212,15 @@ class _Body(TangentCalls):
         if self.active(instr.result):
             base, *rest = instr.operands
             attrs = dict(instr.attrs)
+            if instr.op == "strided":  # in bytes: of the shadow's elements, which are wider than an int32
+                rest = helpers.strides_of_shadow(b.op, instr.result, rest)
             if self.lanes > 1:
                 if instr.op == "view":
                     attrs["spec"] += ":"
                 elif instr.op == "transpose":
                     attrs["axes"] += (array_type(instr.result).ndim,)
                 elif instr.op == "strided":
-                    size = const(array_type(instr.result).dtype.bits // 8)
+                    size = const(helpers.shadow_type(instr.result.type).dtype.bits // 8)
                     rest = [*(b.op("mul", stride, const(self.lanes)) for stride in rest), size]
                 else:
                     rest = [*rest, const(self.lanes)]
