@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import numpy as np
@@ -20,7 +21,7 @@ MADE = [
         "np.copy(X); X.copy(); np.array(X); X.copy('K'); X.copy('A'); X.copy('F'); X.astype(float); X.astype(int); X.astype(np.float32, 'C')",
         "np.zeros_like(X); np.full_like(X, 2.0); np.ones_like(X, dtype=int); np.zeros_like(X, order='C'); np.zeros_like(X, shape=(2, 5)); np.copy(X[::-1])",
         "np.sort(X, axis=0); np.argsort(X, axis=0); np.partition(X, 1); np.cumsum(X, axis=0); np.maximum.accumulate(X, axis=1); np.roll(X, 1, axis=0); np.diff(X)",
-        "np.concatenate([X, X]); np.concatenate([X, C], axis=1); np.stack([X, X], axis=1); np.stack([X, X], axis=-1); np.column_stack([X, X[:, 0]]); np.tile(X, 2)",
+        "np.concatenate([X, X]); np.concatenate([X, C], axis=1); np.stack([X, X], axis=1); np.stack([X, X], axis=-1); np.column_stack([X, X[:, 0]]); np.tile(X, 2); np.tile(X, (1, 1))",
         "X[[0, 2]]; X[:, [0, 2]]; X[:, X[0] > -9]; X[:, np.array([[0, 1], [1, 0]])]; X[None, :, [0, 1]]; X[1:, [0, 1]]; X[np.argsort(X, axis=0)[:2]]; X[:, [1]] * 2",
         "np.take(X, [0, 1], axis=1); np.take_along_axis(X, np.argsort(X, axis=0), axis=0); np.delete(X, 1, axis=1); np.delete(X, [0], axis=1); np.insert(X, 1, 0.5, axis=0)",
         "np.pad(X, 1); np.pad(X, 1, mode='edge'); np.repeat(X, 2, axis=1); np.gradient(X, axis=0); np.select([X > 0], [X], 0.0); np.argwhere(X > 0); np.nonzero(X)[1]",
@@ -71,6 +72,19 @@ def test_the_order_of_axes_is_that_of_numpys_iterator():
         for e, g in zip(expected, f(a, b), strict=True):
             assert steps(g) == steps(e), (a.strides, b.strides)
             np.testing.assert_array_equal(g, e)
+
+
+def test_what_indices_select_of_several_axes():
+    f = zyg.jit(
+        lambda x, i: (x[:, [0, 1]], x[[0, 1]], x[..., [1, 0]], x[i], x[:, i], x[x[:, 0, 0] > -9], np.delete(x, [0], 1), np.delete(x, [0, 1], 1))
+    )
+    base = np.arange(24.0).reshape(2, 3, 4)
+    for order in itertools.permutations(range(3)):
+        for i in (np.array([[0, 1, 1], [1, 0, 0]]), np.array([[0, 1, 1], [1, 0, 0]]).T):
+            x = base.transpose(order)
+            for e, g in zip(f.py_func(x, i), f(x, i), strict=True):
+                assert steps(g) == steps(e), order
+                np.testing.assert_array_equal(g, e)
 
 
 def written_through(x, k):

@@ -112,15 +112,21 @@ def laid_as(e: Evaluator, made: Abstract, operands: Sequence[Abstract], axes: Se
     return _strided(e, made, shape, kept)
 
 
-def selected(e: Evaluator, made: Abstract, indices: Sequence[Abstract]) -> Abstract:
-    """What arrays of several axes, all of one shape, have selected: its first axes are theirs and lie as they do."""
-    from .arrays import allocate_unchecked, copy_elements, dims, element_type, ndim, seen
+def selected(e: Evaluator, made: Abstract, indices: Sequence[Abstract], source: Abstract, whole: Abstract) -> Abstract:
+    """What arrays of one shape have selected.  Single elements lie as the arrays do.  Else its first axes are theirs, in C order, and the
+    rest lie inside of them as the last axes of the `source` do, a view of the `whole` array."""
+    from .arrays import allocate_unchecked, copy_elements, dims, element_type, ndim
 
-    more = ndim(made) - ndim(indices[0])
-    laid = allocate_unchecked(e, dims(e, made), element_type(made), "empty")
-    laid = laid_as(e, laid, [seen(e, v, ":" * ndim(v) + "n" * more) for v in indices])
-    if memory(laid).type.layout == "C":
+    own = ndim(indices[0])
+    rest = ndim(made) - own
+    told = [whole] if rest else indices
+    if max(own, rest) < 2 or rest == 1 or all(sorted_strides(e, memory(v).value) for v in told):
         return made
+    steps = [_steps(e, v) for v in indices]
+    if rest:
+        steps = [[*[const(0)] * own, *_steps(e, source)[ndim(source) - rest :]]]
+    laid = allocate_unchecked(e, dims(e, made), element_type(made), "empty")
+    laid = _strided(e, laid, dims(e, made), _iterated(e, steps))
     copy_elements(e, laid, made)
     return laid
 

@@ -263,7 +263,8 @@ class Selection:
         if len(self.shape) > 1:
             made = reshaped(e, made, [*self.shape, *rest])
             e.inference.fresh.add(memory(made).value)
-            made = made if packed else orders.selected(e, made, self.given)
+        if not packed:
+            made = orders.selected(e, made, self.given, self.axes_first, self.array)
         if self.prefix:
             n, before = len(self.shape), len(self.prefix)
             to = [*range(before, before + n), *range(before), *range(before + n, n + len(rest))]

@@ -152,6 +152,9 @@ def unflatten(type: Type, leaves: Iterator[Any]) -> Any:
     if isinstance(type, t.Optional):
         present, value = next(leaves), unflatten(type.item, leaves)
         return value if present else None
+    if isinstance(type, t.OneOf):
+        number, values = next(leaves), [unflatten(item, leaves) for item in type.items]
+        return values[number]
     if isinstance(type, (Scalar, Array, t.ObjectType)):
         return next(leaves)
     raise NotImplementedError(f"a value of type {type} cannot be handed to Python here")

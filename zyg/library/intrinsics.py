@@ -106,13 +106,16 @@ def _select(e: Evaluator, condition: Abstract, x: Abstract, y: Abstract) -> Abst
     from zyg.frontend.comparison import truth
     from zyg.frontend.meeting import join_numbers, joined_number
     from zyg.frontend.scalars import scalar_value
+    from zyg.frontend.values import Number
     from zyg.ir.core import Const
 
     flag = truth(e, condition)
     if isinstance(flag, Const):
         return x if flag.value else y
     joined = join_numbers([x, y])
-    assert joined is not None
+    if joined is None:  # a constant is of the type of the other
+        (number,) = [v for v in (x, y) if isinstance(v, Number)]
+        joined = number.type, number.numpy
     chosen = e.op("select", flag, scalar_value(e, x, joined[0]), scalar_value(e, y, joined[0]))
     return joined_number(chosen, joined[1], (x, y))
 

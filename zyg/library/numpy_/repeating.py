@@ -22,6 +22,11 @@ def tile(A: Any, reps: Any) -> Any:
     given = tuple(reps) if is_sequence(reps) else (reps,)
     given = tuple(int(count) if isinstance(count, bool) else count for count in given)
     n = max(a.ndim, len(given))
+    once = True
+    for count in given:
+        once = once and count == 1
+    if once:
+        return np.copy(a[(None,) * (n - a.ndim)])
     counts = (1,) * (n - len(given)) + given
     lengths = (1,) * (n - a.ndim) + a.shape
     folded, stretched, whole = (), (), ()
@@ -296,9 +301,8 @@ def without(source: Any, gone: Any, axis: int, order: str = "") -> Any:
         if keep[i]:
             count += 1
     if order == "":
-        result = np.moveaxis(np.empty((count, *source.shape[:axis], *source.shape[axis + 1 :]), source.dtype), 0, axis)
-    else:
-        result = empty_as(source, (*source.shape[:axis], count, *source.shape[axis + 1 :]), source.dtype, order)
+        return source[along(axis, keep)]
+    result = empty_as(source, (*source.shape[:axis], count, *source.shape[axis + 1 :]), source.dtype, order)
     to, items = np.moveaxis(result, axis, 0), np.moveaxis(source, axis, 0)
     at = 0
     for i in range(n):
