@@ -76,7 +76,16 @@ def test_the_order_of_axes_is_that_of_numpys_iterator():
 
 def test_what_indices_select_of_several_axes():
     f = zyg.jit(
-        lambda x, i: (x[:, [0, 1]], x[[0, 1]], x[..., [1, 0]], x[i], x[:, i], x[x[:, 0, 0] > -9], np.delete(x, [0], 1), np.delete(x, [0, 1], 1))
+        lambda x, i: (
+            x[:, [0, 1]],
+            x[[0, 1]],
+            x[..., [1, 0]],
+            x[i],
+            x[:, i],
+            x[x[:, 0, 0] > -9],
+            np.delete(x, [0], 1),
+            np.delete(x, [0, 1], 1),
+        )
     )
     base = np.arange(24.0).reshape(2, 3, 4)
     for order in itertools.permutations(range(3)):

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import heapq
 import itertools
+import pickle
 import statistics
 import threading
 from collections import OrderedDict, defaultdict
@@ -332,6 +333,18 @@ def written_arrays(x):
     return float(np.sum(a * a) + np.sum(b * b)) + np.float32(2.0 * x).astype(float) / 2.0 - x
 
 
+def integers_of_numpy(x):
+    total = 0.0
+    for kind in (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64):
+        total += x * kind(2) + float(kind(3.0 + 2.0 * x))
+    return total
+
+
+def pickled(x):
+    text = pickle.loads(pickle.dumps("ab"))
+    return x * x if text == "ab" else x
+
+
 def polynomials(x):
     p = np.array([1.0, -x, 0.5 * x * x, -0.1])
     total = np.sum(np.polyder(p) ** 2) + np.sum(np.polyint(p) ** 2) + np.sum(np.poly(np.array([x, 2.0 * x])))
@@ -442,6 +455,8 @@ PROGRAMS = {
         histograms,
         larger_and_smaller,
         written_arrays,
+        integers_of_numpy,
+        pickled,
         made_again,
         polynomials,
         along_an_axis,

@@ -59,6 +59,8 @@ def plain_loop(function: Function) -> Plain | None:
     if not all(_adds_up(function, loops[0].header, body, n) for n in range(1, len(header.params))):
         return None
     varying = varying_in(function, counter)
+    if not varying.issuperset(totals):  # the same number again and again
+        return None
     if not all(_in_lanes(i) for i in body.body if not varying.isdisjoint(i.operands)):
         return None
     behind = {v for b in function.blocks if b not in (header, body) for i in b.instrs for v in i.operands}
