@@ -162,13 +162,7 @@ def test_integers_past_64_bits_say_which_operation() -> None:
             zyg.jit(f)(2**62)
 
 
-class OfNoModule:
-    def __call__(self, x: float) -> float:
-        return x * x
-
-
-OfNoModule.__module__ = None  # type: ignore[assignment]
-of_no_module = OfNoModule()
+of_no_module = type("OfNoModule", (), {"__module__": None, "__call__": lambda self, x: x * x})()
 
 
 def test_instances_of_a_class_that_is_of_no_module() -> None:

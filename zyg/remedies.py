@@ -33,7 +33,7 @@ def remedy(name: str) -> str | None:
 def remedy_in(filename: str) -> str | None:
     """For code in a file of a library.
 
-    >>> remedy_in("/lib/site-packages/scipy/optimize/_zeros_py.py") == remedy("scipy.optimize"), remedy_in("/work/optimize/model.py")
+    >>> remedy_in("/lib/site-packages/scipy/optimize/_zeros_py.py") == remedy("scipy.optimize"), remedy_in("/models/optimize/model.py")
     (True, None)
     """
     path = filename.replace("\\", "/")

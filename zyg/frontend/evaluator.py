@@ -20,6 +20,7 @@ from .boundary import Assembly
 from .edges import convert_edges
 from .frames import Context, Edge, Frame, Node, Stop
 from .merging import State
+from .orders import seen_axis
 from .unrolling import Unrolling
 from .values import READ_ONLY, Abstract, ChoiceValue, Heap, Reference, known, reachable, references
 
@@ -190,14 +191,8 @@ class Evaluator:
         if op == "transpose" and attrs["axes"].count(axis) == 1:
             return self.dim(operands[0], attrs["axes"].index(axis))
         if op == "view":
-            given = iter(operands[1:])
-            source = kept = -1
-            for letter in attrs["spec"]:
-                parts = [next(given) for _ in range({"i": 1, "s": 3}.get(letter, 0))]
-                source += letter != "n"
-                kept += letter != "i"
-                if kept == axis and letter != "i":
-                    return const(1) if letter == "n" else parts[1] if letter == "s" else self.dim(operands[0], source)
+            letter, source, parts = seen_axis(attrs["spec"], operands[1:], axis)
+            return const(1) if letter == "n" else parts[1] if letter == "s" else self.dim(operands[0], source)
         return self.once(("dim", array, axis), lambda: self.op("dim", array, axis=axis))
 
     def guard(self, ok: Value, exc: str, message: str, *values: Value) -> None:

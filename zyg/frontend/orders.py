@@ -227,6 +227,19 @@ def _abs(e: Evaluator, step: Value) -> Value:
     return const(abs(step.value)) if isinstance(step, Const) else e.op("abs", step)
 
 
+def seen_axis(spec: str, operands: Sequence[Value], axis: int) -> tuple[str, int, list[Value]]:
+    """What the op `view` shows along an axis of its result: the letter, the axis that it is of what is seen, and the letter's operands."""
+    given = iter(operands)
+    source = kept = -1
+    for letter in spec:
+        parts = [next(given) for _ in range({"i": 1, "s": 3}.get(letter, 0))]
+        source += letter != "n"
+        kept += letter != "i"
+        if kept == axis and letter != "i":
+            return letter, source, parts
+    raise IndexError(f"a view {spec!r} has no axis {axis}")
+
+
 def stride(e: Evaluator, array: Value, axis: int) -> Value:
     """The stride along an axis in bytes: that which the array was given, if it was made here."""
     op, operands, attrs = e.shaped.get(array, ("", (), {}))
@@ -243,17 +256,11 @@ def stride(e: Evaluator, array: Value, axis: int) -> Value:
         repeats = e.op("eq", e.dim(operands[0], axis), const(1))
         return e.op("select", repeats, const(0), stride(e, operands[0], axis))
     if op == "view":
-        given = iter(operands[1:])
-        source = kept = -1
-        for letter in attrs["spec"]:
-            parts = [next(given) for _ in range({"i": 1, "s": 3}.get(letter, 0))]
-            source += letter != "n"
-            kept += letter != "i"
-            if kept == axis and letter != "i":
-                if letter == "n":
-                    return const(0)
-                step = stride(e, operands[0], source)
-                return step if letter == ":" else e.builder.arith("mul", step, parts[2])
+        letter, source, parts = seen_axis(attrs["spec"], operands[1:], axis)
+        if letter == "n":
+            return const(0)
+        step = stride(e, operands[0], source)
+        return step if letter == ":" else e.builder.arith("mul", step, parts[2])
     return e.once(("stride for order", array, axis), lambda: e.op("stride", array, axis=axis, order=True))
 
 

@@ -8,8 +8,8 @@ the way are found in the traceback then, and have said here what they would have
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import CodeType
-from typing import Any, TypeVar
+from types import CodeType, FunctionType
+from typing import Any, TypeVar, cast
 
 # What is put around a pullback, (what runs it, what that takes besides), from outside; by the variables of the frame. None: not known.
 Around = Callable[[Mapping[str, Any]], list[tuple[Any, ...]] | None]
@@ -27,7 +27,7 @@ def passes(around: Around = _nothing) -> Callable[[F], F]:
     """The decorated function gives the pullback of a call that it makes, with that around it."""
 
     def decorate(function: F) -> F:
-        _around[id(function.__code__)] = around  # type: ignore[attr-defined]
+        _around[id(cast(FunctionType, function).__code__)] = around
         return function
 
     return decorate
@@ -41,7 +41,7 @@ def leaves(run: Any) -> Callable[[F], F]:
     """The decorated function leaves pullbacks that are run by `run`, which gives a cotangent per operand, with exceptions."""
 
     def decorate(function: F) -> F:
-        _left[id(function.__code__)] = run  # type: ignore[attr-defined]
+        _left[id(cast(FunctionType, function).__code__)] = run
         return function
 
     return decorate
