@@ -766,3 +766,64 @@ def test_shapes_that_a_rule_gives_are_named(rule):
         zyg.gradient(lambda x, a: scaled(x, a), 2.0, np.ones(2))
     with pytest.raises(ValueError, match=r"of argument 2 that the rule for .*scaled gave should have the shape \(2,\)"):
         python_pullback(lambda x, a: scaled(x, a), (2.0, np.ones(2)), {})[1](1.0)
+
+
+class Weight:
+    def __init__(self, v):
+        self.v = v
+
+    def times(self, x):
+        return self.v * x
+
+    def __call__(self, x):
+        return self.v * x
+
+    def __radd__(self, x):
+        return x + self.v
+
+    @staticmethod
+    def tripled(x):
+        return 3.0 * x
+
+
+def halved(x):
+    return 0.5 * x
+
+
+PASSED_ON = {
+    "map of a function": lambda x: sum(map(halved, [x])),
+    "map of a method": lambda x: sum(map(Weight(2.0).times, [x])),
+    "map of a method of two": lambda x: sum(map(Weight.times, [Weight(2.0)], [x])),
+    "map of an object": lambda x: sum(map(Weight(2.0), [x])),
+    "map of a static method": lambda x: next(map(Weight.tripled, [x])),
+    "map of a partial object": lambda x: max(map(functools.partial(Weight.times, Weight(2.0)), [x])),
+    "partial": lambda x: functools.partial(Weight(2.0).times, x)(),
+    "partial of a function": lambda x: functools.partial(halved)(x),
+    "reduce": lambda x: functools.reduce(Weight.times, [Weight(2.0), x]),
+    "map of a library function": lambda x: sum(map(math.sin, [x])),
+    "partial of a library function": lambda x: functools.partial(math.sin, x)(),
+    "map of a ufunc": lambda x: sum(map(np.sin, [x])),
+}
+
+
+@pytest.mark.parametrize("shown", PASSED_ON)
+def test_rules_of_what_the_library_calls(rule, shown):
+    """(ignored natively: functions that are passed to others follow their rules there, too)"""
+    of_method = lambda self, x: (self.v * x, lambda d: (None, 100.0 * d))
+    rule(Weight.times)(of_method)
+    rule(Weight.__call__)(of_method)
+    rule(Weight.tripled)(lambda x: (3.0 * x, lambda d: (100.0 * d,)))
+    rule(halved)(lambda x: (0.5 * x, lambda d: (100.0 * d,)))
+    rule(math.sin)(lambda x: (0.0, lambda d: (100.0 * d,)))
+    rule(np.sin)(lambda x: (x * 0.0, lambda d: (100.0 * d,)))
+    f = PASSED_ON[shown]
+    assert zyg.jit(zyg.grad(f))(3.0) == 100.0
+    assert zyg.gradient(f, 3.0) == python_pullback(f, (3.0,), {})[1](1.0) == (100.0,)
+    assert zyg.jvp(f, (3.0,), (1.0,))[1] == 100.0
+
+
+def test_what_the_library_is_written_in_follows_its_own_rules(rule):
+    wanted = zyg.gradient(lambda x: np.hypot(x, 2.0) + math.dist((x, 0.0), (0.0, 1.0)) + np.sinc(x), 3.0)
+    for f in (math.hypot, math.sqrt, np.sqrt, math.sin, np.sin, abs, np.abs):
+        rule(f)(lambda *args: (0.0, lambda d: tuple(100.0 * d for _ in args)))
+    assert zyg.gradient(lambda x: np.hypot(x, 2.0) + math.dist((x, 0.0), (0.0, 1.0)) + np.sinc(x), 3.0) == wanted

@@ -167,3 +167,17 @@ of_no_module = type("OfNoModule", (), {"__module__": None, "__call__": lambda se
 
 def test_instances_of_a_class_that_is_of_no_module() -> None:
     assert python_pullback(lambda x: of_no_module(x), (3.0,), {})[1](1.0) == (6.0,)
+
+
+def test_loops_over_arrays_of_several_numbers_of_dimensions_are_refused():
+    def f(x, c):
+        v = x.sum(axis=0)
+        if c:
+            v = x.copy()
+        total = 0.0
+        for row in v:
+            total = total + np.sum(row)
+        return total
+
+    with pytest.raises(zyg.Unsupported, match="one number of dimensions here and another there"):
+        zyg.jit(f)(np.ones((4, 4)), True)

@@ -6,7 +6,6 @@ the spread of the two tells how far the difference itself can be trusted, and th
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from . import places
 from .errors import GradcheckError
 from .params import Params
 from .transforms import describe
+from .twins import twins
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def gradcheck(
     keywords = keywords or {}
     by_params = len(args) == 1 and isinstance(args[0], Params)
     roots = list(args[0]) if by_params else list(args)
-    value, back = pullback(function, *(args if by_params else copy.deepcopy(args)), **keywords)
+    value, back = pullback(function, *(args if by_params else twins(args)), **keywords)
     outputs = list(places.places(value))
     inputs = list(places.places(roots))
     if not outputs or not inputs:
@@ -143,7 +143,7 @@ def gradcheck(
             finally:
                 places.put(roots, place, before)
         else:
-            found = function(*places.put(copy.deepcopy(roots), place, number), **keywords)
+            found = function(*places.put(twins(roots), place, number), **keywords)
         return [float(places.get(found, output)) for output in outputs]
 
     rows = []

@@ -336,7 +336,7 @@ class Dispatcher:
             typing.by_value = (at if at < len(args) else list(keywords)[at - len(args)]) in self.by_value
             typing.differentiated = at in asked
             try:
-                result.append(typing.of(value))
+                result.append(typing.argument(value))
             except UntypableValue as error:
                 named = list(keywords)[at - len(args)] if at >= len(args) else argument_name(self.transform, at, args)
                 message = f"{self.name}(): argument '{named}': {error}"

@@ -5,7 +5,6 @@ What these mean inside compiled code is the same, by way of their Transform; see
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from .api import native
 from .transforms import ATTRIBUTE, Transform, checked_argnums, chosen, describe
+from .twins import twins
 
 
 def jvp(
@@ -56,7 +56,7 @@ def pushforward(function: Callable[..., Any], /, *args: Any, **keywords: Any) ->
     >>> y, push(1.0)
     (0.479425538604203, 0.8775825618903728)
     """
-    kept = copy.deepcopy(args)
+    kept = twins(args)
     value, _ = jvp(function, args, (None,) * len(args), **keywords)
     return value, Pushforward(function, kept, keywords)
 
@@ -72,7 +72,7 @@ class Pushforward:
         self._keywords = keywords
 
     def __call__(self, *tangents: Any) -> Any:
-        return jvp(self._function, copy.deepcopy(self._args), tangents, **self._keywords)[1]
+        return jvp(self._function, twins(self._args), tangents, **self._keywords)[1]
 
     def __repr__(self) -> str:
         return f"<pushforward of {describe(self._function)}: tangents -> tangent of the value>"

@@ -86,6 +86,7 @@ def generate(request: Request, inferred: Any) -> Compiled:
         inputs=tuple((source.kind, source.type) for source in inferred.inputs),
         guarded=bool(inferred.guards) or any(source.kind == "global" for source in inferred.inputs),
         keyword_only=bool(request.keywords),
+        orders=True,
         writes=inferred.writes,
         rebuild=lambda type, options=request.options: _rebuild(type, options),
     )

@@ -12,6 +12,7 @@ from typing import Any, Generic, Protocol
 import numpy as np
 
 from .errors import IntegerTooLarge, UntypableValue
+from .ir.records import replace
 from .ir.types import (
     BOOL,
     F32,
@@ -27,6 +28,7 @@ from .ir.types import (
     ComplexArray,
     Const,
     DictType,
+    Fortran,
     ListType,
     NpScalar,
     ObjectOf,
@@ -107,6 +109,13 @@ class Typing:
         self.by_value = False  # whether integers are constants
         self.differentiated = False  # whether a gradient by the value is asked for
         self.open: tuple[int, ...] = ()  # functions being looked at
+
+    def argument(self, value: Any) -> Type:
+        """The type of an argument, by which arrays in Fortran order are told from other strided ones."""
+        found = self.of(value)
+        if not isinstance(found, (Array, ComplexArray)) or found.layout == "C":
+            return found
+        return Fortran(replace(found, layout="C")) if value.flags.f_contiguous and min(value.shape) > 1 else found
 
     def of(self, value: Any) -> Type:
         cls = type(value)

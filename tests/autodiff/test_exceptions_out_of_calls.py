@@ -228,11 +228,35 @@ CASES = {
     "seen before: filter": lambda x, y: sum(filter(seen, (z for z in (x, y, 5.0 * x)))),
     "sum of a generator": lambda x, y: sum(found(z, y) for z in [x]),
     "a generator": lambda x, y: [a * b for a, b in zip(steps(x * y), [y, y])],
+    "what was sent to a generator": lambda x, y: drive(told(y), x * y),
+    "what was sent to a generator within another": lambda x, y: drive(telling(x), x * y),
+    "what was sent to a generator, by a name": lambda x, y: (lambda send: send(x))(begun(told(y)).send),
     "a list as argument": lambda x, y: with_list([x, y]),
     "a tuple as argument": lambda x, y: with_list((x, y)),
     "a lambda as argument": lambda x, y: with_function(lambda z=x: z * y),
     "a tuple by name": lambda x, y: with_keyword(k=(x, y)),
 }  # fmt: skip
+
+
+def told(k):
+    a = yield k
+    b = yield a * k
+    raise Found(a * b * k)
+
+
+def telling(k):
+    yield from told(k)
+
+
+def begun(generator):
+    next(generator)
+    generator.send(3.0)
+    return generator
+
+
+def drive(generator, x):
+    first = next(generator)
+    return generator.send(generator.send(x) * first)
 
 
 def caught(body):
@@ -277,8 +301,15 @@ def test_what_is_made_for_a_call_that_raises_is_undone():
     assert python_pullback(written_out, (1.5, 0.7), {})[1](1.0) == pytest.approx((0.49, 2 * 1.5 * 0.7))
 
 
+def sent(x, y):
+    try:
+        return drive(told(y), x)
+    except Found as error:
+        return error.value * y * x
+
+
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
-@pytest.mark.parametrize("f", [written_out, second], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [written_out, second, sent], ids=lambda f: f.__name__)
 def test_second_derivatives_or_a_refusal(f):
     h = 1e-5
     slope = lambda x: python_pullback(f, (x, 0.7), {})[1](1.0)[0]
@@ -299,3 +330,18 @@ def kept_by_an_operand(x, y):
 def test_what_is_not_known_to_come_back_is_refused():
     with pytest.raises(zyg.Unsupported, match="passes to Python code"):
         python_pullback(kept_by_an_operand, (1.5, 0.7), {})[1](1.0)
+
+
+def of_a_refusal(x, y):
+    try:
+        return zyg.gradient(sent, x, y)[0]
+    except Exception as error:
+        return error.args[0] * 0.5
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_a_refusal_is_not_for_handlers_that_fail_with_it():
+    """(what the handler raised came out, a TypeError of text times 0.5)"""
+    with pytest.raises(zyg.Unsupported, match="left by an exception"):
+        python_pullback(of_a_refusal, (1.5, 0.7), {})
+    assert python_pullback(lambda x: x * x, (2.0,), {})[1](1.0) == (4.0,)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
@@ -95,3 +97,25 @@ def test_by_the_parameters_of_a_distribution_they_are_refused(draw):
     with pytest.raises(zyg.Unsupported, match="by its parameters"):
         back(1.0)
     assert python_pullback(lambda x: f(X) * x[0], (X,), {})[1](1.0)[0][0] == f(X)
+
+
+@each_in_turn
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda x, seed: random.Random(seed).randint(1, 6) * x,
+        lambda x, seed: random.Random(seed).randrange(6) * x,
+        lambda x, seed: random.Random(seed).getrandbits(3) * x,
+        lambda x, seed: random.Random(seed).choice([1.0, x, 2.0]) * x,
+        lambda x, seed: random.Random(seed).uniform(0.0, x),
+        lambda x, seed: random.Random(seed).gauss(x, x * x),
+        lambda x, seed: sum(random.Random(seed).sample([x, x * x, 3.0], 2)),
+    ],
+)
+def test_pythons_generators_are_seeded_by_arguments(draw):
+    value, back = python_pullback(draw, (2.0, 7), {})
+    assert value == draw(2.0, 7)
+    wanted = (draw(2.0 + 1e-6, 7) - draw(2.0 - 1e-6, 7)) / 2e-6
+    given = back(1.0)
+    assert given[0] == pytest.approx(wanted, rel=1e-6)
+    assert given[1] is None

@@ -503,3 +503,60 @@ def test_passes_at_once_over_zip_of_tuples():
     whole.add(first, 0, (6.0, None))
     assert whole.taken(first) == [(6.0, 5.0), None]
     assert whole.taken(second) == [(7.0, None), None]
+
+
+class Scaled:
+    """An operand that sequences are added to, or multiplied by."""
+
+    def __init__(self, z: Any) -> None:
+        self.z = z
+
+    def __radd__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, tuple) else self.z * len(other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return [self.z * x for x in other]
+
+
+class OfItsOwn(list[Any]):
+    def __add__(self, other: Any) -> Any:
+        return self[0] * other.z
+
+
+def plus(values: Any, z: Any) -> Any:
+    return values + Scaled(z)
+
+
+def added_to(values: Any, z: Any) -> Any:
+    values += Scaled(z)
+    return values
+
+
+def not_implemented(x: Any) -> Any:
+    try:
+        return plus((x, 1.0), x)
+    except TypeError:
+        return x * x
+
+
+REFLECTED = {
+    "text": lambda x: plus("text", x),
+    "bytes": lambda x: plus(b"text", x * x),
+    "list": lambda x: plus([x, 2.0], x * x),
+    "deque": lambda x: plus(deque([x, 2.0]), x * x),
+    "in place": lambda x: added_to([x, 1.0], x * x),
+    "list times": lambda x: sum([0.5, x] * Scaled(x)),
+    "tuple times": lambda x: sum((0.5, x) * Scaled(x)),
+    "by the library": lambda x: functools.reduce(operator.add, [[x], Scaled(x)]),
+    "its own method": lambda x: plus(OfItsOwn([x]), x),
+    "not implemented": not_implemented,
+}
+
+
+@pytest.mark.parametrize("shown", REFLECTED)
+def test_reflected_methods_come_before_those_of_sequences(shown: str) -> None:
+    """(TypeError, where CPython asks the other operand first)"""
+    f = REFLECTED[shown]
+    value, back = python_pullback(f, (1.3,), {})
+    assert value == f(1.3)
+    assert back(1.0)[0] == pytest.approx((f(1.3 + 1e-6) - f(1.3 - 1e-6)) / 2e-6, rel=1e-6)

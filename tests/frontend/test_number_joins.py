@@ -131,3 +131,56 @@ def test_derivatives_of_numbers_of_several_kinds() -> None:
     assert zyg.withgradient(one, x, False)[0] == 2.0 and not zyg.grad(one)(x, False).any()
     value, back = zyg.pullback(squares, x)  # through Python
     assert type(value) is np.float32 and back(1.0)[0].tolist() == [3.0, 4.0, 6.0]
+
+
+def narrow_or_wide(a: np.ndarray) -> Any:
+    q = np.int32(3)
+    r = q
+    for v in a:
+        if r:
+            r = q * np.float64(0.5)
+        q = max(r, r)
+        r = v
+    return q
+
+
+def one_of_four(a: np.ndarray) -> Any:
+    p = np.float32(0.5)
+    for k in range(len(a)):
+        p = (a[k] if k % 2 else p) % (a[0] if a[1] > 1 else np.float64(1.5))
+    return p
+
+
+@pytest.mark.parametrize("f", [narrow_or_wide, one_of_four])
+@pytest.mark.parametrize("dtype", ["float32", "int32", "float64"])
+def test_choices_of_other_types_meet(f: Any, dtype: str) -> None:
+    """(an internal error: choices between as many numbers passed for alike)"""
+    a = np.array([2, 3, 1, 5], dtype)
+    try:
+        found = zyg.jit(f)(a)
+    except zyg.Unsupported:  # an operation with a number that is Python's on one path
+        return
+    assert type(found) in (type(f(a)), float) and alike(found, f(a)), (f(a), found)
+
+
+SUMS = {
+    "a choice among floats": lambda x, n: sum([0.5, min(2.5, x[1])]),
+    "two choices": lambda x, n: sum([min(2.5, x[1]), min(0.1, x[0]), 1]),
+    "choices of a loop": lambda x, n: sum(min(2.5, v) for v in x),
+    "what was lost is added before a NumPy number": lambda x, n: sum([1e16, 1.0, -1e16, x[0]]),
+    "... if it is one": lambda x, n: sum([1e16, 1.0, -1e16, x[0] if n > 2 else 1.0]),
+    "... but not before an int": lambda x, n: sum([1e16, 1.0, -1e16, n, 1.0, True]),
+    "a start": lambda x, n: sum([1.0, -1e16, x[0]], 1e16),
+}
+
+
+@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize("dtype", ["float32", "int32", "uint8", "float64"])
+@pytest.mark.parametrize("shown", SUMS)
+def test_sums_of_several_types(shown: str, dtype: str, n: int) -> None:
+    """(an internal error; and a NumPy number behind floats lost what these had lost to rounding)"""
+    f, x = SUMS[shown], np.array([5, 1], dtype)
+    wanted, found = f(x, n), zyg.jit(f)(x, n)
+    assert type(found) in (type(wanted), float) and found == wanted, (wanted, found)
+    slopes = zyg.jit(zyg.grad(f))(x, n)
+    assert zyg.gradient(f, x, n)[0] is slopes is None or np.array_equal(zyg.gradient(f, x, n)[0], slopes)

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import zyg
 from tests.arrays.case import Case
 from tests.arrays.check import Checker
 from tests.turns import each_in_turn
+from zyg.fallback import python_pullback
 
 NUMPY: Any = np
 FLOATS = np.array([3.0, 1.0, 2.0, 0.5])
@@ -131,3 +133,29 @@ CORNERS = {
 def test_corners(corner):
     function, argument = CORNERS[corner]
     Checker(Case((), function, {})).value({"a": argument})
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.int64, np.float64])
+@pytest.mark.parametrize("product", [np.prod, lambda x: x.prod(), lambda x: np.prod(x, axis=0)])
+def test_slopes_of_products_of_integers_do_not_wrap(product, dtype):
+    large = {np.uint8: 200, np.int32: 10**5, np.int64: 2**40}.get(dtype, 1e5)
+    x = np.array([large, 0, large, 3], dtype)
+    found = python_pullback(lambda x: product(x) * 1.0, (x,), {})[1](1.0)[0]
+    assert found.tolist() == [0.0, 3.0 * large**2, 0.0, 0.0]
+    if dtype is not np.uint8:
+        assert zyg.jit(zyg.grad(lambda x: np.prod(x) * 1.0))(x).tolist() == found.tolist()
+
+
+@pytest.mark.parametrize("f", [np.sign, lambda x: np.heaviside(x, 0.5)])
+def test_functions_of_zero_slope_have_zeros(f):
+    """(None natively, where data flows)"""
+    x = np.array([1.5, -2.0, 0.0, np.nan, np.inf])
+    of_sum = lambda x: np.sum(f(x))
+    for slopes in (
+        zyg.jit(zyg.grad(of_sum))(x),
+        zyg.gradient(of_sum, x)[0],
+        python_pullback(of_sum, (x,), {})[1](1.0)[0],
+    ):
+        assert slopes.tolist() == [0.0] * 5
+    assert zyg.gradient(f, 1.5) == python_pullback(f, (1.5,), {})[1](1.0) == (0.0,)
+    np.testing.assert_array_equal(zyg.jit(f)(x), f(x))

@@ -6,6 +6,8 @@ Each method `_forward_<op>` handles an op that needs more than a copy.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from zyg.errors import Misuse, Unsupported
 from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Function, Instr, Value
@@ -212,7 +214,7 @@ class ForwardPart(State):
         """A call that the reverse part makes again: here it is made as it is, and what it starts from is kept."""
         written = self.summaries[instr.attrs["callee"]].written
         self._refuse_overlap(b, instr, written)
-        kept = [self._kept(b, instr, v, k in written) if isinstance(v.type, Array) else v
+        kept = [self._kept(b, instr, v, k in written, helpers.twin) if isinstance(v.type, Array) else v
                 for k, v in enumerate(instr.operands)]  # fmt: skip
         if callee.array_results:
             # The forward half tells which shadow belongs to an array that comes back; what it would save is not for us.
@@ -227,20 +229,28 @@ class ForwardPart(State):
             call = b.append(Instr("call", list(instr.operands), instr.results, instr.attrs, [], instr.position))
         self.made_by[call] = (instr, Rerun(callee, kept, written))
 
-    def _kept(self, b: Builder, reader: Instr, array: Value, written: bool = False) -> Value:
+    def _kept(
+        self,
+        b: Builder,
+        reader: Instr,
+        array: Value,
+        written: bool = False,
+        copy: Callable[[Builder, Value], Value] = helpers.copy,
+    ) -> Value:
         """What an array holds when `reader` is given it, for as long as the reverse part may want it."""
         if written or not self.last_writes.lasts(reader, array):
-            return helpers.copy(b, array)
+            return copy(b, array)
         if self.settled or self.activity.rep(array) not in self.seen_outside:
             return array
         definition = self.where.definition.get(array)
         if definition is not None and definition.op == "alloc" or self.activity.rep(array) in self.activity.written:
-            return helpers.copy(b, array)  # its contents came after it was made
-        if array not in self.copies:  # it changes behind the function's back only: one copy, where it is made, will do
+            return copy(b, array)  # its contents came after it was made
+        key = array, copy
+        if key not in self.copies:  # it changes behind the function's back only: one copy, where it is made, will do
             home = self.where.block[array]
             definition = self.where.definition.get(array)
             at = Builder(self.function, Block("copy"))
-            self.copies[array] = helpers.copy(at, array)
+            self.copies[key] = copy(at, array)
             assert at.block is not None
             here = b.block if home is b.block else home
             assert here is not None
@@ -248,7 +258,7 @@ class ForwardPart(State):
             made = [n for n, i in enumerate(here.instrs) if array in i.results]
             index = made[0] + 1 if made else self._behind_prologue(here)
             here.instrs[index:index] = at.block.instrs
-        return self.copies[array]
+        return self.copies[key]
 
     def _behind_prologue(self, block: Block) -> int:
         return self.prologue_length if block is self.function.entry else 0

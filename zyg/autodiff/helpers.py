@@ -48,6 +48,39 @@ def lying_as(op: Callable[..., Value], made: Value, array: Value) -> Value:
     return op("strided", made, *strides, *[size] * extra, type=wanted, name=made.name)
 
 
+def empty_like(op: Callable[..., Value], array: Value) -> Value:
+    """A new array that code cannot tell from `array` by how it lies: contiguous where that is, with its axes in the same order, and
+    seen in another shape where that can be. Gaps are as small as that allows: a column of a large matrix does not make a matrix."""
+    assert isinstance(array.type, Array)
+    ndim, size = array.type.ndim, const(array.type.dtype.bits // 8)
+    shape = [op("dim", array, axis=axis) for axis in range(ndim)]
+    plain = Array(array.type.dtype, ndim, "C")
+    if array.type.layout == "C" or not ndim:
+        return op("alloc", *shape, type=plain, name=array.name, fill="empty")
+    many = [op("gt", d, const(1)) for d in shape]
+    steps = [op("abs", op("stride", array, axis=axis)) for axis in range(ndim)]
+    at_once: Value = const(False)
+    padded = []
+    for k in range(ndim):
+        at_once = op("or", at_once, op("and", many[k], op("eq", steps[k], size)))
+        # Whether another axis goes on where this one ends, or there is nothing to go on.
+        follows: Value = op("not", many[k])
+        for other in range(ndim):
+            if other != k:
+                next_ = op("eq", steps[other], op("mul", steps[k], shape[k]))
+                follows = op("or", follows, op("and", many[other], next_))
+        padded.append(op("select", follows, shape[k], op("add", shape[k], const(1))))
+    item = op("select", at_once, size, op("mul", size, const(2)))
+    strides = _strides_without_gaps(op, array, padded, item)
+    # The memory of an array with one axis more, of which one element is seen.
+    room = op("floordiv", item, size)
+    for k in range(ndim):
+        room = op("mul", room, op("select", op("gt", padded[k], shape[k]), const(2), const(1)))
+    made = op("alloc", *shape, room, type=Array(plain.dtype, ndim + 1, "C"), name=array.name, fill="empty")
+    laid = op("strided", made, *strides, size, type=Array(plain.dtype, ndim + 1, "A"), name=array.name)
+    return op("view", laid, const(0), type=Array(plain.dtype, ndim, "A"), spec=":" * ndim + "i", name=array.name)
+
+
 def _strides_without_gaps(op: Callable[..., Value], array: Value, shape: list[Value], item: Value) -> list[Value]:
     """Each axis steps over all those with smaller strides in `array`, and among equal ones over the later; what is repeated there
     lies outermost."""
@@ -86,6 +119,14 @@ def copy(b: Builder, array: Value) -> Value:
     assert isinstance(array.type, Array)
     plain = Array(array.type.dtype, array.type.ndim, "C")
     made = b.op("alloc", *lengths(b, array), type=plain, name=array.name, fill="empty")
+    b.emit("copyto", made, array)
+    return as_layout(b, made, array.type)
+
+
+def twin(b: Builder, array: Value) -> Value:
+    """A copy of an array for code that runs on it instead: of the same type, and lying alike (see empty_like)."""
+    assert isinstance(array.type, Array)
+    made = empty_like(b.op, array)
     b.emit("copyto", made, array)
     return as_layout(b, made, array.type)
 

@@ -295,7 +295,7 @@ class ReverseInstructions(ReverseGraph):
         for k, v in enumerate(info.kept):
             start = self.need(v, self.current)
             # `back` may be called again: what is kept stays as it is.
-            operands.append(helpers.copy(b, start) if k in info.written else start)
+            operands.append(helpers.twin(b, start) if k in info.written else start)
         for k in callee.array_params:
             v = instr.operands[k]
             known = v in self.shadows

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from zyg.errors import Unsupported
 from zyg.ir.analysis import Dominators, Loop, Loops, PostDominators
@@ -189,10 +190,10 @@ class State(ABC):
         self.made_by: dict[Instr, tuple[Instr, object]] = {}  # adjoint calls of the forward part
         self.refills: list[tuple[Instr, Value]] = []  # what clears a shadow for a reverse part that may run again
         self.needs: dict[tuple[Value, Block], Need] = {}
-        self.copies: dict[Value, Value] = {}  # of arrays that may change when the function is done
-        self.singular: set[Value] = (
-            set()
-        )  # quotients of rules that count as 0 where they are nan: so do those of their own rules
+        # Of arrays that may change when the function is done, by the array and what copies it.
+        self.copies: dict[tuple[Value, Any], Value] = {}
+        # Quotients of rules that count as 0 where they are nan: so do those of their own rules.
+        self.singular: set[Value] = set()
         self.prologue_length = 0
         self.counted: dict[Loop, Counted] = {}
         self.negations: dict[tuple[Value, Block], Value] = {}

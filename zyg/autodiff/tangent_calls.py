@@ -64,7 +64,7 @@ class TangentCalls(TangentState):
                         for n, t in enumerate(tangents)]  # fmt: skip
             # What the call changes it changes once: in all lanes but the last it is a copy.
             last = lane == self.lanes - 1
-            given = [v if last or k not in rule.mutates else helpers.copy(b, v) for k, v in enumerate(instr.operands)]
+            given = [v if last or k not in rule.mutates else helpers.twin(b, v) for k, v in enumerate(instr.operands)]
             operands = [*given[: rule.arity], *tangents, *given[rule.arity :]]
             results = instr.results if last else [Value(r.type) for r in instr.results]
             more = [Value(t) for t in types[len(results) :]]

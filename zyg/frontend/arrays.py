@@ -15,19 +15,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.errors import NeedsConstant
-from zyg.ir.core import VIEWS, Const, Value, const
+from zyg.ir.core import VIEWS, Const, Value, array_type, const
 from zyg.ir.dtypes import NUMPY_SCALARS
 from zyg.ir.overtaking import OVERTAKING
 from zyg.ir.types import BOOL, F64, I32, I64, U8, Array, Scalar
 from zyg.typeof import dtype_scalar
 
-from . import kinds, lists, orders
+from . import kinds, lists
 from .classes import is_object_class
 from .merging import settled
 from .numpy_numbers import as_numpy
 from .opaque import refuse_opaque
 from .python_numbers import SYMBOLS
 from .scalars import scalar_value, to_int
+from .turned import before, transposed_alike
 from .type_names import class_of, python_type_name
 from .values import (
     ARRAYS,
@@ -197,14 +198,14 @@ def memory(a: Abstract) -> ArrayValue:
 def separate(e: Evaluator, a: Value, b: Value) -> bool:
     """Whether two arrays are known to share no memory: one is seen in what an operator has made, the other in something else that
     was made, or in an argument."""
-    a, b = _owner(e, a), _owner(e, b)
+    a, b = owner(e, a), owner(e, b)
     fresh = e.inference.fresh
     return a is not b and (
         (a in fresh and (b in fresh or b in e.function.params)) or (b in fresh and a in e.function.params)
     )
 
 
-def _owner(e: Evaluator, value: Value) -> Value:
+def owner(e: Evaluator, value: Value) -> Value:
     """What an array is a view of, as far as this function's own instructions tell."""
     while (made := e.shaped.get(value)) is not None and made[0] in VIEWS:
         value = made[1][0]
@@ -263,6 +264,9 @@ def scalar_of(e: Evaluator, a: Abstract) -> Abstract:
 
 def view(e: Evaluator, a: ArrayValue, spec: str, operands: list[Value]) -> ArrayValue:
     """The view that the letters of `spec` tell (see the op `view`); contiguous where that can be seen."""
+    found = before(e, a.value)
+    if found is not None and "n" not in spec and array_type(found[0]).writable == a.type.writable:
+        return _view_before(e, ArrayValue(found[0]), found[1], spec, operands)
     rest = spec.lstrip("in")
     unit = True
     if rest.startswith("s"):
@@ -272,6 +276,15 @@ def view(e: Evaluator, a: ArrayValue, spec: str, operands: list[Value]) -> Array
     contiguous = a.type.layout == "C" and unit and set(rest) <= {":", "n"}
     type = Array(a.type.dtype, len(spec) - spec.count("i"), "C" if contiguous else "A", a.type.writable)
     return ArrayValue(e.op("view", a.value, *operands, type=type, spec=spec))
+
+
+def _view_before(e: Evaluator, source: ArrayValue, to: tuple[int, ...], spec: str, operands: list[Value]) -> ArrayValue:
+    """The same of `source` with its axis k as axis to[k]: a view of it, with the axes that are left in that order."""
+    given = iter(operands)
+    parts = [[next(given) for _ in range({"i": 1, "s": 3}.get(letter, 0))] for letter in spec]
+    left = [axis for axis in to if spec[axis] != "i"]
+    made = view(e, source, "".join(spec[axis] for axis in to), [v for axis in to for v in parts[axis]])
+    return memory(permuted(e, made, [sorted(left).index(axis) for axis in left]))
 
 
 def seen(e: Evaluator, a: Abstract, spec: str, *operands: Value) -> Abstract:
@@ -287,11 +300,15 @@ def permuted(e: Evaluator, a: Abstract, to: Sequence[int], writable: bool = True
         to = [*to, ndim]
         ndim += 1
     writable = writable and floats.type.writable
+    found = before(e, floats.value)
+    if found is not None:
+        to = [to[axis] for axis in found[1]]
+        floats = ArrayValue(found[0])
     if [*to] == [*range(ndim)]:
         type = Array(floats.type.dtype, ndim, floats.type.layout, writable)
-        return (
-            a if type == floats.type else of_kind(a, ArrayValue(e.op("view", floats.value, type=type, spec=":" * ndim)))
-        )
+        if type != floats.type:
+            floats = ArrayValue(e.op("view", floats.value, type=type, spec=":" * ndim))
+        return of_kind(a, floats)
     type = Array(floats.type.dtype, ndim, "A", writable)
     return of_kind(a, ArrayValue(e.op("transpose", floats.value, type=type, axes=tuple(to))))
 
@@ -470,7 +487,7 @@ def copy_elements(e: Evaluator, target: Abstract, value: Abstract) -> None:
     to, source = memory(target), memory(value)
     if to.value is source.value:
         return
-    before = orders.transposed_alike(e, [to, source])
+    before = transposed_alike(e, [to, source])
     if before is not None:
         to, source = (memory(v) for v in before[0])
     dtype = to.type.dtype

@@ -13,6 +13,7 @@ from zyg.typeof import SLICE
 
 from .merging import conflict
 from .scalars import scalar_value
+from .turned import as_given
 from .values import (
     GIVEN,
     LISTED,
@@ -76,6 +77,8 @@ class Assembly:
             return ComplexValue(Number(next(leaves)), Number(next(leaves)), type.numpy)
         if isinstance(type, t.ComplexArray):
             return ComplexArrayValue(ArrayValue(next(leaves)))
+        if isinstance(type, t.Fortran):
+            return as_given(self.e, self.of(type.transpose))
         if isinstance(type, t.NoneType):
             return Known(None)
         if isinstance(type, t.Const):

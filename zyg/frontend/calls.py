@@ -96,8 +96,10 @@ def _by_rule(
     """Under differentiation, a call of a function that has a custom rule."""
     from zyg.rules import key_of, rule_for, tangent_rule_for
 
-    if e.frame is not None and e.frame.library and not _is_own_rule(rule_for(function) or tangent_rule_for(function)):
-        return None  # what users make of the functions that the library is written in does not change the library
+    if e.frame is not None and e.frame.library and not e.frame.calls_given:
+        rule = rule_for(function) or tangent_rule_for(function)
+        if rule is not None and _is_of_library(function) and not _is_own_rule(rule):
+            return None  # what users make of the functions that the library is written in does not change the library
     if e.unruled is None or key_of(e.unruled) != key_of(function):
         pushing = tangent_rule_for(function)
         if pushing is not None and not e.context.forwards and rule_for(function) is not None:
@@ -118,8 +120,16 @@ def _by_rule(
     return call_with_rule(e, rule, args, keywords)
 
 
-def _is_own_rule(rule: Rule | None) -> bool:
-    return rule is not None and rule.function.__module__.startswith("zyg.library.")
+def _is_own_rule(rule: Rule) -> bool:
+    return rule.function.__module__.startswith("zyg.library.")
+
+
+def _is_of_library(function: Any) -> bool:
+    """Whether the library may be written in a function; users' own ones come to it as arguments, or are methods of such."""
+    if registry.find(function) is not None:
+        return True
+    module = getattr(function, "__module__", None)
+    return isinstance(module, str) and module.startswith("zyg.")
 
 
 @contextmanager

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING
 
+from zyg.ir.analysis import has_effects
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL, F32, F64, U8, Array
 from zyg.ir.types import Scalar as ScalarType
 
-from .orders import laid_as, transposed_alike
+from .orders import laid_as
 from .scalars import scalar_value
+from .turned import is_long, transposed_alike
 from .values import (
     Abstract,
     ArrayValue,
@@ -46,7 +48,8 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
     arrays = [v for v in operands if isinstance(v, (ArrayValue, ComplexArrayValue))]
     if all(ndim(v) == 0 for v in arrays):
         return function(e, *(scalar_of(e, v) if v in arrays else v for v in operands))
-    before = transposed_alike(e, operands)
+    shape = broadcast_shape(e, [real_part(e, v) for v in arrays])
+    before = transposed_alike(e, operands, rows=True)
     if before is not None:
         sources, axes = before
         made = lift(e, key, function, sources, outputs)
@@ -57,7 +60,6 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
     if any(isinstance(v, (ComplexArrayValue, ComplexValue)) for v in operands):
         key, function, operands = by_parts(e, key, function, operands)
     name, types = element_function(e, key, function, operands)
-    shape = broadcast_shape(e, [real_part(e, v) for v in given if v in arrays])
     result: Abstract
     if outputs == len(types):
         outs = [laid_as(e, allocate_unchecked(e, shape, t, "empty"), given) for t in types]
@@ -136,17 +138,24 @@ def lift_to(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Ab
     function gives numbers of the type of `out`."""
     from .arrays import separate
 
-    name, types = element_function(e, key, function, operands)
-    assert types == (out.type.dtype,)
     shape = [e.dim(out.value, axis) for axis in range(out.type.ndim)]
-    given: list[Abstract] = []
     for b in operands:
         if isinstance(b, ArrayValue) and b.value is not out.value:
             _check_fits(e, out, b, shape)
-            if not separate(e, out.value, b.value):
-                from zyg.library.numpy_.inplace import without_overlap
+    before = transposed_alike(e, [out, *operands], rows=True)
+    if before is not None:
+        to, *sources = before[0]
+        assert isinstance(to, ArrayValue)
+        lift_to(e, key, function, sources, to)
+        return
+    name, types = element_function(e, key, function, operands)
+    assert types == (out.type.dtype,)
+    given: list[Abstract] = []
+    for b in operands:
+        if isinstance(b, ArrayValue) and b.value is not out.value and not separate(e, out.value, b.value):
+            from zyg.library.numpy_.inplace import without_overlap
 
-                b = e.call(known(without_overlap), [out, b])
+            b = e.call(known(without_overlap), [out, b])
         given.append(b)
     e.emit("apply", out.value, *arguments(e, given, shape), types=(), callee=name, modes=("set",))
 
@@ -224,6 +233,8 @@ def element_function(
     else:
         inner.builder.ret(*elements)
         inner.function.results = tuple(v.type for v in elements)
+        if has_effects(e.inference.module, name):
+            inner.function.attrs["returns"] = True  # a check that always fails stays a check
     types = tuple(v.type for v in elements if isinstance(v.type, ScalarType))
     made = e.inference.elements[whole_key] = (name, types)
     return made
@@ -265,6 +276,13 @@ def broadcast_shape(
                 pass
             elif _includes(e, d, common):
                 common = d
+            elif is_long(e, common) or is_long(e, d):
+                # Both are equal, but where the other one is 1.
+                other, common = (d, common) if is_long(e, common) else (common, d)
+                fits = e.op("eq", other, common)
+                if not is_long(e, other):
+                    fits = e.op("or", fits, e.op("eq", other, const(1)))
+                e.guard(fits, exc, message, *lengths)
             else:
                 first_is_one = e.op("eq", common, const(1))
                 fits = e.op("or", e.op("eq", d, common), e.op("or", first_is_one, e.op("eq", d, const(1))))

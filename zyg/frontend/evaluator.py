@@ -110,6 +110,7 @@ class Evaluator:
         # How arrays were made whose lengths that tells, and of what lengths a length is the common one.
         self.shaped: dict[Value, tuple[str, tuple[Value, ...], dict[str, Any]]] = {}
         self.broadcasts: dict[Value, frozenset[Value]] = {}
+        self.long: set[Value] = set()  # lengths that are known to be above 1
         self.before: frozenset[Hashable] | dict[Hashable, Any] = frozenset()  # objects older than the instruction
         self.seeds: dict[Hashable, tuple[Hashable, dict[tuple[Block, Hashable], dict[tuple[Any, ...], Value]]]] = {}
         self.nonnegative: dict[int, Value] = {}  # values that are known not to be below 0
@@ -163,6 +164,7 @@ class Evaluator:
         self.views.clear()
         self.shaped.clear()
         self.broadcasts.clear()
+        self.long.clear()
         self.nonnegative.clear()
         self.local = (None, {})
         self.frame = None
@@ -182,7 +184,7 @@ class Evaluator:
     def dim(self, array: Value, axis: int) -> Value:
         """The length of an axis: that which the array was made with, if it was made here."""
         op, operands, attrs = self.shaped.get(array, ("", (), {}))
-        if op == "alloc":
+        if op in ("alloc", "given"):
             return operands[axis]
         if op in ("reshape", "broadcast"):
             return operands[axis + 1]

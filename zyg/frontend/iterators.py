@@ -313,9 +313,15 @@ def _advance_dict(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, o
 
 
 def _advance_array(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
+    from .arrays import ARRAYS
     from .indexing import element_or_row
 
     array, index, length = record.fields
+    if not isinstance(array, (flat.FlatValue, *ARRAYS)):
+        raise e.refuse(
+            "a loop over arrays that have one number of dimensions here and another there",
+            hint="loop in each branch, or let them have as many: np.atleast_2d(a)",
+        )
     position = to_int(e, index)
 
     def item() -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import Array
 
+from .turned import transposed_alike
 from .values import Abstract, ArrayValue, ComplexArrayValue
 
 if TYPE_CHECKING:
@@ -49,27 +50,6 @@ def like(e: Evaluator, made: Abstract, a: Abstract, letter: str) -> Abstract:
         swapped = dict.fromkeys(pairs, e.op("and", fortran, e.op("not", is_contiguous(e, a))))
     usual = {(k, j): _not(e, s) for (j, k), s in swapped.items()}
     return _strided(e, made, dims(e, made), {**swapped, **usual})
-
-
-def transposed_alike(e: Evaluator, operands: Sequence[Abstract]) -> tuple[list[Abstract], tuple[int, ...]] | None:
-    """If all arrays of real numbers among the operands are of one shape and known to be transposed alike: the operands before that,
-    and where their axes go.  What is made of those needs no other order than C order."""
-    from .arrays import dims, ndim
-
-    arrays = [v for v in operands if isinstance(v, ArrayValue)]
-    given = [e.shaped.get(v.value, ("", (), {})) for v in arrays]
-    axes = {attrs["axes"] if op == "transpose" else () for op, _, attrs in given}
-    if len(axes) != 1 or any(isinstance(v, ComplexArrayValue) for v in operands):
-        return None
-    (to,) = axes
-    if not to or len(set(to)) < len(to) or len({ndim(v) for v in arrays}) > 1:
-        return None
-    shapes = [dims(e, v) for v in arrays]
-    alike = all(x is y for s in shapes[1:] for x, y in zip(shapes[0], s, strict=False))
-    if not alike or not all(sorted_strides(e, source, repeats=False) for _, (source, *_), _ in given):
-        return None
-    sources = iter(given)
-    return [ArrayValue(next(sources)[1][0]) if isinstance(v, ArrayValue) else v for v in operands], to
 
 
 def relaid(e: Evaluator, made: Abstract, a: Abstract, letter: str) -> Abstract:

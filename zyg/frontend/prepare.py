@@ -24,7 +24,7 @@ _CLEANUP_OPS = frozenset("push_exception pop_exception unbound reraise jump set_
 class Prepared:
     """order: the reachable blocks by number, loop bodies before what follows the loop.  live: per block the values that it
     or a successor uses and an earlier block defines.  loops: per loop header the blocks of its loop.  iterators: per loop
-    header the iterators that `next` advances in it."""
+    header the iterators that `next` advances in it.  named: what the code has by a name of its own, not from its arguments."""
 
     function: Function
     order: dict[Block, int] = field(default_factory=dict)
@@ -33,6 +33,7 @@ class Prepared:
     iterators: dict[Block, tuple[Value, ...]] = field(default_factory=dict)
     trying: dict[Block, Instr] = field(default_factory=dict)
     size: int = 0
+    named: frozenset[Value] = frozenset()
 
 
 # By identity: code objects compare by value. Nothing here may refer to the code object, or it would never be freed.
@@ -81,6 +82,8 @@ def analyse(blocks: list[Block]) -> Prepared:
     prepared.order = _order(function, prepared.loops)
     prepared.live = _liveness(prepared)
     prepared.size = sum(len(b.instrs) for b in prepared.order)
+    names = [i for _, i in function.instructions() if i.op in ("global", "getattr", "get_cell")]
+    prepared.named = frozenset(r for i in names for r in i.results)
     for header in prepared.loops:
         found = [i.operands[0] for i in header.instrs if i.op == "next"]
         prepared.iterators[header] = tuple(v for v in found if not isinstance(v, Const))

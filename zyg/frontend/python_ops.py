@@ -549,7 +549,7 @@ def _call_object(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
     callee, *args = (e.read(v) for v in instr.operands)
     names = instr.attrs["keywords"]
     positional = args[: len(args) - len(names)]
-    return e.call(callee, positional, dict(zip(names, args[len(positional) :])))
+    return _call(e, frame, instr, callee, positional, dict(zip(names, args[len(positional) :])))
 
 
 @handler("call_spread")
@@ -569,7 +569,17 @@ def _call_spread(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
             types=[describe(args, e.heap)],
             hint="give them names first: x, y = rows",
         )
-    return e.call(callee, list(items), keywords)
+    return _call(e, frame, instr, callee, list(items), keywords)
+
+
+def _call(
+    e: Evaluator, frame: Frame, instr: Instr, callee: Abstract, args: list[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    frame.calls_given = frame.library and instr.operands[0] not in frame.prepared.named
+    try:
+        return e.call(callee, args, keywords)
+    finally:
+        frame.calls_given = False
 
 
 @handler("dict", "frozen_key_dict", "dict_merge", "dict_update")

@@ -16,8 +16,9 @@ from zyg.ir.types import Array
 from zyg.ir.types import Scalar as ScalarType
 
 from .elementwise import Scalar, arguments, broadcast_shape, by_parts, element_function, real_part
-from .orders import laid_as, transposed_alike
+from .orders import laid_as
 from .scalars import scalar_value
+from .turned import transposed_alike
 from .values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def reduce(
     first of them, which the others are broadcast to.  `nonempty` is the text of the ValueError where nothing is reduced."""
     from .arrays import ARRAYS, COMPLEX, allocate_unchecked, dims, permuted, seen
 
+    broadcast_shape(e, [real_part(e, v) for v in operands if isinstance(v, (ArrayValue, ComplexArrayValue))])
     before = transposed_alike(e, operands)
     if before is not None:
         sources, to = before
@@ -51,7 +53,6 @@ def reduce(
     first = operands[0]
     assert isinstance(first, (ArrayValue, ComplexArrayValue))
     shape = dims(e, first)
-    broadcast_shape(e, [real_part(e, v) for v in operands if isinstance(v, (ArrayValue, ComplexArrayValue))])
     if nonempty is not None:
         check_not_empty(e, shape, axes, nonempty)
     if any(isinstance(v, (ComplexArrayValue, ComplexValue)) for v in operands):

@@ -288,7 +288,7 @@ class ChoiceValue(Abstract):
     def head(self) -> Hashable:
         if isinstance(self.options[0], Reference):
             return ("choice of objects", len(self.options))
-        return ("choice", tuple(o.head() for o in self.options))
+        return ("choice", tuple((option_kind(o), o.head()) for o in self.options))
 
     def parts(self) -> tuple[Any, ...]:
         return (self.tag, *self.options)

@@ -66,7 +66,7 @@ def request(
             types.append(arg)
             continue
         try:
-            types.append(typing.of(arg))
+            types.append(typing.argument(arg))
         except UntypableValue as error:
             name = argument_name(transform, at, args) if at < len(args) else list(keywords)[at - len(args)]
             raise ArgumentError(f"{describe(function)}(): argument '{name}': {error}", name) from None

@@ -13,7 +13,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
-from .core import CALLING, VIEWS, Block, Const, Function, Instr, Target, Value, uses
+from .core import CALLING, VIEWS, Block, Const, Function, Instr, Module, Target, Value, uses
+from .ops import OPS
 from .records import field, record
 from .types import Array, Scalar
 
@@ -523,6 +524,25 @@ def confined_arrays(function: Function) -> set[Value]:
                 passed += instr.operands
         confined.difference_update(views[v] for v in passed if v in views)
     return confined
+
+
+_QUIET = {name for name, op in OPS.items() if op.effects in ("pure", "read", "write", "value_check")}
+_QUIET |= {"jump", "branch", "switch", "return", "unreachable", "poll"}
+
+
+def has_effects(module: Module, name: str) -> bool:
+    """Whether a call of the function may raise (but for overflow checks, which die with their values) or run Python."""
+    seen, pending = {name}, [name]
+    while pending:
+        for _, instr in module.functions[pending.pop()].instructions():
+            if instr.op in CALLING:
+                callee = instr.attrs["callee"]
+                if callee not in seen:
+                    seen.add(callee)
+                    pending.append(callee)
+            elif instr.op not in _QUIET:
+                return True
+    return False
 
 
 def may_keep(instr: Instr) -> bool:

@@ -170,6 +170,8 @@ def leaves_of(value: Any, type: Type) -> list[Any]:
         return [value.real, value.imag]
     if isinstance(type, t.ComplexArray):
         return [value[..., None].view(np.float64)]
+    if isinstance(type, t.Fortran):
+        return leaves_of(value.T, type.transpose)
     if isinstance(type, (t.Tuple, t.ListType)):
         return [leaf for v, x in zip(value, type.items, strict=True) for leaf in leaves_of(v, x)]
     if isinstance(type, t.DictType):

@@ -301,6 +301,7 @@ _TYPE_BUILDERS: dict[str, Callable[..., Type]] = {
     "array": lambda dtype, ndim, layout, mode=None: t.Array(dtype, ndim, layout, mode is None),
     "complex": t.Complex,
     "complex_array": lambda ndim, layout, mode=None: t.ComplexArray(ndim, layout, mode is None),
+    "fortran": t.Fortran,
     "stack": t.Stack,
     "np": t.NpScalar,
     "tuple": lambda *items: t.Tuple(items),

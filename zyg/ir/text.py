@@ -269,6 +269,8 @@ def format_type(x: Type) -> str:
         return f"complex<{format_value(x.numpy)}>"
     if isinstance(x, t.ComplexArray):
         return f"complex_array<{x.ndim}, {x.layout}{'' if x.writable else ', readonly'}>"
+    if isinstance(x, t.Fortran):
+        return f"fortran<{format_type(x.transpose)}>"
     if isinstance(x, t.Optional):
         return f"optional<{format_type(x.item)}>"
     if isinstance(x, t.Stack):

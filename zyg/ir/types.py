@@ -161,6 +161,17 @@ class Complex(Type):
 
 
 @record(frozen=True, slots=True)
+class Fortran(Type):
+    """An argument that is an array in Fortran order, with no axis of length 1 or 0. Its leaf is that of its transpose, which is in
+    C order."""
+
+    transpose: Array | ComplexArray
+
+    def __str__(self) -> str:
+        return str(self.transpose).replace(", C", ", F")
+
+
+@record(frozen=True, slots=True)
 class ComplexArray(Type):
     """An array of complex128. Its leaf is the array of its parts: one more axis, the last, contiguous and of length 2."""
 
@@ -407,6 +418,8 @@ def children(t: Type) -> tuple[Type, ...]:
         return (F64, F64)
     if isinstance(t, ComplexArray):
         return (t.parts,)
+    if isinstance(t, Fortran):
+        return (t.transpose,)
     if isinstance(t, PullbackType):
         return t.saved
     return ()

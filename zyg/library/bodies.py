@@ -12,6 +12,7 @@ from zyg.frontend.functions import Outline, parameters_for, widened, widened_rec
 from zyg.frontend.infer import hidden_parameters, order_blocks
 from zyg.frontend.later import growing, listed, returned
 from zyg.frontend.merging import settled
+from zyg.frontend.turned import Axes, after_turn, before_turns
 from zyg.frontend.values import (
     DIFFERENTIABLE,
     GIVEN,
@@ -30,6 +31,7 @@ from zyg.frontend.values import (
     StructValue,
     is_number,
     known,
+    leaf_values,
     map_leaves,
     reachable,
     same_record,
@@ -59,6 +61,7 @@ class Body:
     outputs: int  # how many of the results are leaves of the value
     results: list[Value] = field(default_factory=list)  # stand-ins for the results in `value` and `after`
     unchanged: frozenset[Hashable] = frozenset()  # those of the objects that hold what they held at entry
+    axes: dict[int, Axes] = field(default_factory=dict)  # by the identity of a parameter, where its axes go (turned.py)
     real: Value | None = None  # the result that is the value as a float, where that is a real number of several kinds
 
 
@@ -86,6 +89,8 @@ def infer_body(
     roots = [widened(e, v, classes) for v in (f, *args, *keywords.values())]
     _refuse_lists_of_arrays(e, reachable(roots, e.heap))
     heap = {i: widened_record(e, r, classes) for i, r in reachable(roots, e.heap).items()}
+    turns: list[tuple[Axes, bool] | None] = []
+    roots[1:] = [before_turns(e, v, turns) for v in roots[1:]]
     outline = Outline(heap)
     outline.of(roots)
     inference = Inference(e.options).within(e.inference)
@@ -100,8 +105,12 @@ def infer_body(
     body = Body(
         inference.module, name, own[1 : 1 + count], at_entry, list(outline.leaves), list(outline.order), NONE, {}, 0
     )
+    params = [v for r in own[1:] for v in leaf_values(r)]
+    with_turns = {id(v): turn for v, turn in zip(params, turns, strict=True) if turn is not None}
+    body.axes = {key: axes for key, (axes, _) in with_turns.items()}
+    given_args = [map_leaves(r, lambda v: after_turn(inner, v, with_turns.get(id(v)))) for r in own[1:]]
     try:
-        value = inner.call(own[0], own[1 : 1 + count], dict(zip(keywords, own[1 + count :])))
+        value = inner.call(own[0], given_args[:count], dict(zip(keywords, given_args[count:])))
     except Stop:
         pass
     else:

@@ -12,8 +12,9 @@ from typing import Any
 from zyg.autodiff.activity import differentiable
 from zyg.errors import Misuse
 from zyg.frontend.evaluator import Evaluator
-from zyg.frontend.later import complex_arrays, growing, subscripts
+from zyg.frontend.later import arrays, complex_arrays, growing, subscripts
 from zyg.frontend.scalars import scalar_value
+from zyg.frontend.turned import Axes
 from zyg.frontend.values import (
     NONE,
     Abstract,
@@ -47,15 +48,19 @@ class Mirror:
     """Turns the cotangents or tangents of numbers and arrays into values of the structure that these are part of, None
     for what has none.  `place` tells for a number or array, by the identity of its SSA value, which one is its."""
 
-    def __init__(self, heap: Heap, place: dict[int, int]):
+    def __init__(self, heap: Heap, place: dict[int, int], axes: dict[int, Axes] | None = None):
         self.heap = heap
         self.place = place
+        self.axes = axes or {}
         self.callers: dict[int, Value] = {}  # by the same identity, what the caller has for it
         self.open: set[Any] = set()  # the objects that are being mirrored
 
     def leaf(self, e: Evaluator, v: Number | ArrayValue, given: Sequence[Value]) -> Abstract:
         d = given[self.place[id(v.value)]]
-        return ArrayValue(d) if isinstance(v, ArrayValue) else Number(d)
+        if not isinstance(v, ArrayValue):
+            return Number(d)
+        axes = self.axes.get(id(v.value))
+        return ArrayValue(d) if axes is None else arrays.permuted(e, ArrayValue(d), axes)
 
     def of(self, e: Evaluator, v: Abstract, cotangents: Sequence[Value]) -> Abstract:
         if isinstance(v, ChoiceValue) and any(id(leaf) in self.place for leaf in leaves_of(v, self.heap)):
@@ -169,7 +174,7 @@ class Gradients(Mirror):
 
     def __init__(self, body: Body, params: list[Value], gradients: Sequence[int]):
         # Per parameter that the value depends on: which of the cotangents is its.
-        super().__init__(body.heap, {id(params[k]): n for n, k in enumerate(gradients)})
+        super().__init__(body.heap, {id(params[k]): n for n, k in enumerate(gradients)}, body.axes)
         self.callers = {id(p): v for p, v in zip(params, body.operands)}
         self.args = body.args
         self.params = params  # keeps the identities
@@ -345,6 +350,9 @@ class Matching:
                 raise self.wrong(wanted, given)
             for w, g in zip(parts, items):
                 self.match(w, g)
+            return
+        if isinstance(wanted, MaybeValue):
+            self.match(wanted.item, given)
             return
         if isinstance(wanted, Reference) and self.match_object(self.heap[wanted.id], given):
             return

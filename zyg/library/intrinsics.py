@@ -63,6 +63,11 @@ def is_now(x: Any, cls: type) -> bool:
     return type(x) is cls
 
 
+def now_float(x: Any) -> float:
+    """What `is_now` a float: that, of what may be of other types on other paths."""
+    return x
+
+
 def check(ok: bool, exception: type[Exception], message: str) -> None:
     """Raise unless `ok`."""
     if not ok:
@@ -126,6 +131,15 @@ def _is_now(e: Evaluator, x: Abstract, cls: Any) -> Abstract:
     from zyg.frontend.values import Known
 
     return Known(class_of(e, x) is cls.object)
+
+
+@emits(now_float)
+def _now_float(e: Evaluator, x: Abstract) -> Abstract:  # (called for each of several types)
+    from zyg.frontend.values import Known, Number
+
+    if isinstance(x, Known) or isinstance(x, Number) and not x.numpy and x.value.type is F64:
+        return x
+    return Known(0.0)
 
 
 @emits(cut)

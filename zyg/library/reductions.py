@@ -17,7 +17,7 @@ from zyg.frontend.scalars import scalar_value
 from zyg.frontend.values import NONE, Abstract, Known, TupleValue, is_number, known
 from zyg.ir.core import Const
 
-from .intrinsics import cut, is_now, machine, select
+from .intrinsics import cut, is_now, machine, now_float, select
 from .registry import emits, implements
 
 if TYPE_CHECKING:
@@ -136,19 +136,26 @@ def sum_(iterable: Any, /, start: Any = 0) -> Any:
     compensation = 0.0
     for x in iterable:
         if COMPENSATED and is_now(total, float) and is_now(x, float):
-            t = total + x
-            larger = machine("ge", machine("abs", total), machine("abs", x))
+            so_far, item = now_float(total), now_float(x)
+            t = so_far + item
+            larger = machine("ge", machine("abs", so_far), machine("abs", item))
             # Exact differences, whose derivative is 0.
-            big = cut(select(larger, total, x))
-            small = cut(select(larger, x, total))
+            big = cut(select(larger, so_far, item))
+            small = cut(select(larger, item, so_far))
             compensation += (big - cut(t)) + small
             total = t
         else:
+            if COMPENSATED and is_now(total, float) and not (is_now(x, int) or is_now(x, bool)):
+                total = _compensated(now_float(total), compensation)
+                compensation = 0.0
             total = total + x
     if COMPENSATED and is_now(total, float):
-        lost = machine("lt", machine("abs", compensation), math.inf)
-        total = select(lost, total + compensation, total)
+        total = _compensated(now_float(total), compensation)
     return total
+
+
+def _compensated(total: float, compensation: float) -> float:
+    return select(machine("lt", machine("abs", compensation), math.inf), total + compensation, total)
 
 
 @implements(any)

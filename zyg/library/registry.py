@@ -31,9 +31,9 @@ from ..ir.records import record
 
 NUMPY = (  # what programs use most comes first: looking for it, all before it is loaded
     "attributes", "constructors", "methods", "shaping", "views", "ufuncs", "arithmetic", "selection", "reductions",
-    "extrema", "products", "diagonals", "taking", "sorting", "logic", "cumulative", "joining", "ranges", "common",
-    "contractions", "ufunc_methods", "inplace", "dtypes", "repeating", "searching", "signals", "statistics", "splitting",
-    "grids", "applying", "polynomials", "tensors", "sets", "windows", "error_state",
+    "extrema", "products", "diagonals", "taking", "positions", "sorting", "logic", "cumulative", "joining", "ranges",
+    "common", "contractions", "ufunc_methods", "inplace", "dtypes", "repeating", "searching", "signals", "statistics",
+    "splitting", "grids", "iterating", "applying", "polynomials", "tensors", "sets", "windows", "error_state",
 )  # fmt: skip
 
 # Where functions come from, by the module that they name as theirs (or the nearest one around it that is listed), and the

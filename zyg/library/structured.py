@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from zyg.autodiff.helpers import empty_like
 from zyg.frontend.evaluator import Evaluator
 from zyg.frontend.growing import Layout
 from zyg.frontend.lists import known_items
@@ -40,7 +41,7 @@ from zyg.ir.types import F32, Array
 from . import drivers
 from .cotangents import gradient_class
 from .registry import emits
-from .tangents import copied
+from .tangents import twin
 
 
 def put(vector: Any, at: int, a: Any) -> None:
@@ -48,8 +49,8 @@ def put(vector: Any, at: int, a: Any) -> None:
     vector[at : at + flat.size] = flat
 
 
-def part_like(vector: Any, at: int, a: Any) -> Any:
-    return vector[at : at + a.size].reshape(a.shape).astype(a.dtype)
+def set_part(a: Any, vector: Any, at: int) -> None:
+    a[...] = vector[at : at + a.size].reshape(a.shape)
 
 
 def listed(vector: Any, at: int, n: int) -> list[float]:
@@ -172,15 +173,17 @@ def unpacked(e: Evaluator, values: Abstract, vector: Abstract) -> Abstract:
             return number(v)
         if isinstance(v, ArrayValue):
             if v.type.dtype.kind != "f":
-                return ArrayValue(copied(e, v.value))
+                return ArrayValue(twin(e, v.value))
             start = Number(at[0])
             at[0] = e.builder.arith("add", at[0], _size(e, _lengths(e, v) or []))
-            return e.call(known(part_like), [vector, start, v])
+            part = ArrayValue(empty_like(e.op, v.value))
+            e.call(known(set_part), [part, vector, start])
+            return part
         if isinstance(v, Reference) and e.heap[v.id].kind in MUTABLE_KINDS:
             return made[v.id] if v.id in made else of_object(v)
         if isinstance(v, (TupleValue, StructValue)):
             return v.with_parts([of(p) for p in v.parts()])
-        return map_leaves(v, lambda leaf: copied(e, leaf) if isinstance(leaf.type, Array) else leaf)
+        return map_leaves(v, lambda leaf: twin(e, leaf) if isinstance(leaf.type, Array) else leaf)
 
     def of_object(v: Reference) -> Abstract:
         record, lengths = e.heap[v.id], _lengths(e, v)
@@ -194,7 +197,7 @@ def unpacked(e: Evaluator, values: Abstract, vector: Abstract) -> Abstract:
         made[v.id] = Reference(e.new_id("unpacked"))
         e.heap[made[v.id].id] = record
         if record.kind == "growing":
-            leaf = lambda x: copied(e, x) if isinstance(x.type, Array) else x
+            leaf = lambda x: twin(e, x) if isinstance(x.type, Array) else x
             fields = [map_leaves(x, leaf) for x in record.fields]
         else:
             fields = [of(x) for x in record.fields]

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from zyg.autodiff.activity import differentiable, summarise
-from zyg.autodiff.helpers import lying_as
+from zyg.autodiff.helpers import empty_like, lying_as
 from zyg.autodiff.tangent import Tangent, tangent
 from zyg.errors import Misuse, final_refusals
+from zyg.frontend.arrays import memory, permuted
 from zyg.frontend.evaluator import Evaluator
 from zyg.frontend.frames import Stop
 from zyg.frontend.scalars import scalar_value
+from zyg.frontend.turned import inverse
 from zyg.frontend.values import (
     MUTABLE_KINDS,
     Abstract,
@@ -52,6 +54,7 @@ class Perturbations(Matching):
         self.writes = writes  # whether the function may write to the tangents of arrays, or give them back
         params = body.module.functions[body.name].params
         self.operands = {id(p): v for p, v in zip(params, body.operands)}
+        self.axes = body.axes
 
     def fits_number(self, given: Abstract) -> bool:
         items = items_of(self.e, given) if self.lanes > 1 else (given,)
@@ -67,8 +70,9 @@ class Perturbations(Matching):
 
     def array(self, wanted: ArrayValue, given: ArrayValue) -> None:
         e = self.e
+        to = self.axes.get(id(wanted.value), tuple(range(wanted.type.ndim)))
         for axis in range(wanted.type.ndim):
-            length = e.op("dim", self.operands[id(wanted.value)], axis=axis)
+            length = e.op("dim", self.operands[id(wanted.value)], axis=to.index(axis))
             found = e.op("dim", given.value, axis=axis)
             e.guard(
                 e.op("eq", found, length),
@@ -78,6 +82,9 @@ class Perturbations(Matching):
                 length,
             )
         operand = self.operands[id(wanted.value)]
+        if id(wanted.value) in self.axes:
+            lanes = range(wanted.type.ndim, given.type.ndim)
+            given = memory(permuted(e, given, (*inverse(to), *lanes)))
         self.by_value[id(wanted.value)] = [self._own(given, lane_type(wanted.value, self.lanes), operand)]
 
     def _own(self, given: ArrayValue, wanted: Array, operand: Value) -> Value:
@@ -113,6 +120,13 @@ def copied(e: Evaluator, array: Value, like: Value | None = None) -> Value:
         copy = lying_as(e.op, copy, like)
     e.emit("copyto", copy, array)
     return copy
+
+
+def twin(e: Evaluator, array: Value) -> Value:
+    """A copy of an array that lies as it does, for code that runs on it instead."""
+    made = empty_like(e.op, array)
+    e.emit("copyto", made, array)
+    return made
 
 
 class Tangents(Mirror):
@@ -209,8 +223,8 @@ def push_lanes(
 
 
 def copies(e: Evaluator, values: Abstract) -> Abstract:
-    """`drivers.copies`."""
-    leaf = lambda v: copied(e, v) if isinstance(v.type, Array) else v
+    """`drivers.copies`.  They lie as the arrays do: code that asks for another shape of an array sees how."""
+    leaf = lambda v: twin(e, v) if isinstance(v.type, Array) else v
     kept = {i: r for i, r in reachable([values], e.heap).items() if r.kind in MUTABLE_KINDS}
     ids = {i: e.new_id("copy") for i in kept}
     rename = lambda i: ids.get(i, i)

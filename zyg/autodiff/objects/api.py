@@ -57,8 +57,10 @@ def _guarded(run: Callable[..., Any], *operands: Any) -> Any:
         generators.end(mark)
         memory.check(shared)
         escaping.end(refusals)
+    except BaseException as error:
+        escaping.fail(refusals, error)
+        raise
     finally:
-        escaping.forget_refusals(refusals)
         generators.forget(mark)
         stdlib_.end()
         memory.end(shared)

@@ -6,8 +6,10 @@ dispatched as Python does: to the operator methods of classes, which are differe
 
 from __future__ import annotations
 
+import array
 import math
 import operator
+from collections import deque
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -295,6 +297,23 @@ def by_methods(op: str, a: Any, b: Any) -> Any:
     raise TypeError(f"unsupported operand types for {op}: {ta.__name__!r} and {tb.__name__!r}")
 
 
+# Their `+` and `*` are those of sequences, which CPython comes to behind those of numbers: `"text" + x` asks x first.
+_SEQUENCES = (str, bytes, bytearray, list, tuple, deque, array.array)
+
+
+@passes(lambda variables: [(run_method, 1)])
+def by_other(op: str, a: Any, b: Any) -> Any:
+    """(value, back) of `+` or `*` of a sequence and what has an operator method of its own for that; None if it has none."""
+    ta, tb = type(a), type(b)
+    if op not in ("add", "mul") or ta is tb or not isinstance(a, _SEQUENCES):
+        return None
+    method = find(tb, f"__r{op}__")
+    if not is_python(method) or is_python(find(ta, f"__{op}__")) or is_python(find(ta, f"__r{op}__")):
+        return None
+    y, back = objects.calls.call(method.__get__(b, tb), (a,))
+    return None if y is NotImplemented else (y, None if back is None else (run_method, back, 1))
+
+
 def run_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """(d_this, d_other) from the cotangents of a bound method and its argument."""
 
@@ -327,7 +346,9 @@ def binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
             and not (op == "mod" and isinstance(a, (str, bytes, bytearray)))
         ):
             return objects.numpy_.binary(op, a, b)
-        made = by_methods(op, a, b) if not (isinstance(a, Fraction) or isinstance(b, Fraction)) else None
+        made = by_other(op, a, b)
+        if made is None and not (isinstance(a, Fraction) or isinstance(b, Fraction)):
+            made = by_methods(op, a, b)
         if made is not None:
             return made
         if (is_number(a) or type(a) in _BOOLS) and (is_number(b) or type(b) in _BOOLS):
@@ -381,7 +402,7 @@ def inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
             if y is not NotImplemented:
                 return y, back
             return plain(a, b)
-        made = objects.container_operators.inplace(op, a, b)
+        made = by_other(op, a, b) or objects.container_operators.inplace(op, a, b)
         if made is not None:
             return made
         if find(type(a), f"__i{op}__") is None:

@@ -22,6 +22,7 @@ from .cotangents import accumulate
 from .draining import DRAINS, LEADING, run_left
 from .holders import has_attribute
 from .iteration import SOURCES, Iterator, iterator_pairs
+from .passing import passes
 
 
 class Items:
@@ -130,12 +131,12 @@ class Generator(Iterator):
     def reversal(self, shadows: Any) -> Any:
         return _OfAnother() if self.handed_over else _Reverse(self, shadows)
 
-    def fail(self, error: BaseException) -> None:
+    def fail(self, error: BaseException, run: Any = None) -> None:
         """The generator is left by an exception, which takes along what undoes its last step."""
         if not self.done:
             self.done = True
             if later.compile.is_watched(self.gi_code):  # it says on its tape where it was left
-                later.escaping.attach(error, (run_end, self, None))
+                later.escaping.attach(error, (run or run_end, self, None))
             else:
                 self.failed = error
 
@@ -229,7 +230,7 @@ def resume(generator: Generator, method: Any, *args: Any) -> Any:
             later.escaping.attach(end, (run_sent_end if args else run_end, generator, end))
         raise
     except BaseException as error:
-        generator.fail(error)
+        generator.fail(error, run_sent_end if args else run_end)
         raise
     generator.items += 1
     return item
@@ -404,6 +405,7 @@ def delegated(iterator: Any, sent: Any) -> tuple[bool, Any]:
         return False, end.value
 
 
+@passes()
 def record_delegated(iterator: Any, sent: Any) -> tuple[Any, Any]:
     """(the step of `yield from`, back)"""
     if type(iterator) is Generator:

@@ -153,7 +153,7 @@ builtins_.constant(*dict.fromkeys(f for f in functions_of(
 @known(np.ndenumerate)
 def _ndenumerate(arr: Any) -> tuple[Any, Any]:
     """By the generator that the library has for it: what NumPy's class gives comes from code that zyg cannot see into."""
-    from ...library.numpy_.taking import ndenumerate
+    from ...library.numpy_.iterating import ndenumerate
 
     return builtins_.as_call(calls.call(ndenumerate, (arr,)))
 

@@ -88,8 +88,11 @@ def _first_of(y: Any, x: Any, axis: Any) -> Any:
 
 
 def _prod_slope(y: Any, x: Any, axis: Any) -> Any:
-    """The product of the others; where there are zeros, of those before and those after, which has derivatives of all orders."""
-    if np.all(x != 0):
+    """The product of the others; where there are zeros, of those before and those after, which has derivatives of all orders.
+    (Products of integers may wrap: their derivatives are those by floats.)"""
+    if x.dtype.kind not in "fc":
+        x = x.astype(np.float64)
+    elif np.all(x != 0):
         return y / x
     axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     order = [a % x.ndim for a in axes] + [k for k in range(x.ndim) if k not in {a % x.ndim for a in axes}]

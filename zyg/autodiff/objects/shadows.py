@@ -535,6 +535,11 @@ class Shadows:
             )
         if array.size == 0:
             return np.zeros(array.shape, wanted)
+        if _overlaps_itself(array):
+            raise Unsupported(
+                "a derivative by an array whose elements share memory, as those of np.broadcast_to do, in code that is not compiled",
+                hint="pass a copy: np.copy(x)",
+            )
         offset = (_address(array) - low) * ratio
         strides = array.strides if ratio == 1 else tuple([s * ratio for s in array.strides])
         return np.ndarray(array.shape, wanted, memory, offset, strides)
@@ -555,6 +560,17 @@ class Shadows:
         if owner.base is None:
             self.views[id(owner)] = self._view(owner)
         return known
+
+
+def _overlaps_itself(array: np.ndarray) -> bool:
+    """Whether elements may share memory: they do not where each axis steps over all that lies in those of smaller steps."""
+    within = array.itemsize
+    for step, length in sorted(zip(map(abs, array.strides), array.shape)):
+        if length > 1:
+            if step < within:
+                return True
+            within += step * (length - 1)
+    return False
 
 
 _byte_bounds: Any = np.lib.array_utils.byte_bounds if hasattr(np.lib, "array_utils") else getattr(np, "byte_bounds")  # noqa: B009

@@ -9,6 +9,7 @@ import functools
 import gc
 import operator
 import pickle
+import random
 import re
 import statistics
 import sys
@@ -574,4 +575,7 @@ builtins_.constant(
 
 
 # A draw depends on nothing but the generator's state, which holds no number that has a derivative.
-method(_random.Random, "random", exact=True)(functools.partial(builtins_._constant, _random.Random.random))
+for _name in ("random", "getrandbits"):
+    method(_random.Random, _name, exact=True)(functools.partial(builtins_._constant, getattr(_random.Random, _name)))
+method(random.Random, "seed", exact=True)(functools.partial(builtins_._constant, random.Random.seed))
+known(random.Random, exact=True)(functools.partial(builtins_._constant, random.Random))

@@ -11,6 +11,7 @@ import numpy as np
 import zyg
 from zyg import inside
 from zyg.errors import Unsupported
+from zyg.twins import twins
 
 from . import structure
 from .builtins_ import constant
@@ -77,7 +78,7 @@ def _checkpoint(function: Any, /, *args: Any) -> tuple[Any, Any]:
         value, direct = calls.forward_of(function)(*args)
         return value, (_run_direct, direct)
     forms = [structure.form(x) for x in (function, *args)]
-    kept = copy.deepcopy(args)
+    kept = twins(args)
     value = function(*args)
     return value, (_run_checkpoint, api.pullback, function, kept, forms, structure.form(value))
 

@@ -75,9 +75,12 @@ def end(mark: int) -> None:
         raise met[0]
 
 
-def forget_refusals(mark: int) -> None:
-    """It has failed."""
+def fail(mark: int, error: BaseException) -> None:
+    """It has failed: by what a handler made of a refusal, if one was met."""
+    met = _refusals.met[mark:]
     del _refusals.met[mark:]
+    if met and isinstance(error, Exception) and not isinstance(error, Unsupported):
+        raise met[0] from None
 
 
 def take(exception: BaseException, depth: int = 0) -> Any:

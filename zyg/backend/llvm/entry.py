@@ -46,6 +46,7 @@ class Signature:
     result: of what is returned; its leaves in order are the IR function's results.
     guarded: whether there are guards to check at all.
     keyword_only: whether any parameter can be passed by keyword only, so that counting arguments is not enough.
+    orders: whether arguments that are arrays in Fortran order are of a type of their own, and not of that of strided arrays.
     writes: what is written back into objects that came in as arguments; their leaves come behind those of the result.
     rebuild: makes, for a structured type, the Python function that builds such an object (None: calling.rebuild).
     """
@@ -55,6 +56,7 @@ class Signature:
     inputs: tuple[tuple[str, Type], ...] = ()
     guarded: bool = False
     keyword_only: bool = False
+    orders: bool = False
     writes: tuple[Any, ...] = ()
     rebuild: Callable[[Type], Callable[..., Any]] | None = field(default=None, compare=False)
 
@@ -118,8 +120,10 @@ class EntryLowering:
         if self.runs_python:
             self.count_running(1)
         leaves: list[str] = []
+        unbox = self.boxing.unbox_argument if self.signature.orders else self.boxing.unbox
         for index, type in enumerate(self.signature.parameters):
-            leaves += self.boxing.unbox(type, e.field("ptr", args, 8 * index, "", "arg"), "drop")
+            leaves += unbox(type, e.field("ptr", args, 8 * index, "", "arg"), "drop")
+        self.boxing.require_different("drop")
         leaves += self.fetch_inputs()
         result = self.call(leaves)
         e.emit(f"ret ptr {result}")

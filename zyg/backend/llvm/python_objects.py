@@ -7,7 +7,7 @@ alloca that starts as null), so that `release_slots` frees whatever there is at 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from .. import cpython as layout
 from .lowered import CodeEmitter
 from .text import SIZES
 
+_PAIRWISE = 6  # so many objects of a kind are compared in line
 _DTYPE_CODES = {F64: "d", F32: "f", I64: "lq", I32: "il", U8: "B", BOOL: "?"}
 # NumPy may have two type numbers for integers of a size (long and long long); results get the one of np.int64.
 TYPE_NUMBERS: dict[Scalar, list[int]] = {
@@ -56,10 +57,32 @@ class PythonObjects:
         self.careful = False
         self.hold_arrays = False
         self.objects: list[str] = []  # the mutable objects that came in, in the order in which one meets them
+        self.kinds: dict[Hashable, list[str]] = {}  # those that could be one object, as far as their types tell
         self.first = 0  # where the objects of the input that is being read begin
         self.made: list[str] = []  # those made for a result
         self.optional = 0
         self.saved_slot: str | None = None  # the first pullback's capsule, which will own the context's memory
+
+    def meet(self, o: str, kind: Hashable) -> None:
+        """Note a mutable object that came in, of a type that tells it from those of other kinds."""
+        self.objects.append(o)
+        self.kinds.setdefault(kind, []).append(o)
+
+    def require_different(self, miss: str) -> None:
+        """Go on only where the objects that came in are different ones, as they are for the types of a signature: an object
+        that is met again is of type `Shared`."""
+        e = self.e
+        for objects in self.kinds.values():
+            if len(objects) <= _PAIRWISE:
+                for at, x in enumerate(objects):
+                    for y in objects[:at]:
+                        e.require(e.let(f"icmp ne ptr {x}, {y}"), miss)
+            else:
+                table = e.alloca(f"[{len(objects)} x ptr]", "met", align=8)
+                for at, x in enumerate(objects):
+                    e.emit(f"store ptr {x}, ptr {e.at(table, 8 * at)}")
+                different = self.api("zyg_all_different", "i1", "ptr, i64")
+                e.require(e.call("i1", different, f"ptr {table}", f"i64 {len(objects)}"), miss)
 
     def api(self, name: str, result: str, arguments: str) -> str:
         return self.e.module.external(name, result, arguments)

@@ -22,6 +22,7 @@ from ...ir.types import (
     ComplexArray,
     Const,
     DictType,
+    Fortran,
     ListType,
     NpScalar,
     ObjectOf,
@@ -55,6 +56,18 @@ class Unboxing(PythonObjects):
             return [self.unbox_python(type, o, miss)]
         method = getattr(self, "unbox_" + _METHODS[type.__class__])
         return method(type, o, miss)
+
+    def unbox_argument(self, type: Type, o: str, miss: str) -> list[str]:
+        """The same of an argument, where an array in Fortran order is not of the type of any strided array."""
+        leaves = self.unbox(type, o, miss)
+        if isinstance(type, (Array, ComplexArray)) and type.layout != "C" and type.ndim > 1:
+            e = self.e
+            flag = e.let(f"and i32 {self.field('i32', o, layout.ARRAY_FLAGS)}, {layout.FLAG_F_CONTIGUOUS}")
+            told = e.let(f"icmp eq i32 {flag}, 0")
+            for length in leaves[2 : 2 + type.ndim]:
+                told = e.let(f"or i1 {told}, {e.let(f'icmp sle i64 {length}, 1')}")
+            e.require(told, miss)
+        return leaves
 
     def unbox_python(self, scalar: Scalar, o: str, miss: str) -> str:
         if scalar is F64:
@@ -150,7 +163,7 @@ class Unboxing(PythonObjects):
         return leaves
 
     def unbox_list(self, type: ListType, o: str, miss: str) -> list[str]:
-        self.objects.append(o)
+        self.meet(o, "list")
         self.require_type(o, self.data("PyList_Type"), miss)
         self.require_equal("i64", self.field("i64", o, layout.OB_SIZE), str(len(type.items)), miss)
         items: list[str] = []
@@ -198,7 +211,7 @@ class Unboxing(PythonObjects):
     def unbox_object(self, type: ObjectOf, o: str, miss: str) -> list[str]:
         """An instance that has just these attributes: those in slots by getattr, the others out of its __dict__."""
         e = self.e
-        self.objects.append(o)
+        self.meet(o, type.cls)
         self.require_type(o, self.object(type.cls), miss)
         slots = slot_names(type.cls)
         inside = [n for n in type.names if n not in slots]
@@ -230,7 +243,7 @@ class Unboxing(PythonObjects):
     def unbox_dict(self, type: DictType, o: str, miss: str) -> list[str]:
         """A dict that has just these keys, in this order."""
         e = self.e
-        self.objects.append(o)
+        self.meet(o, "dict")
         self.require_type(o, self.data("PyDict_Type"), miss)
         size = e.call("i64", self.api("PyDict_Size", "i64", "ptr"), f"ptr {o}")
         self.require_equal("i64", size, str(len(type.keys)), miss)
@@ -252,7 +265,7 @@ class Unboxing(PythonObjects):
     def unbox_sequence(self, type: Sequence, o: str, miss: str) -> list[str]:
         """A list of run-time length as arrays, which a Python function makes of it."""
         e = self.e
-        self.objects.append(o)
+        self.meet(o, "list")
         self.require_type(o, self.data("PyList_Type"), miss)
         if type.item in (F64, I64):
             name, make = ("zyg_list_floats", np.empty) if type.item is F64 else ("zyg_list_ints", _empty_ints)
@@ -344,8 +357,22 @@ class Unboxing(PythonObjects):
         base, shape, strides = self.unbox_ndarray(type, [np.dtype(complex).num], o, miss)
         return base + shape + ["2"] + ([*strides, "8"] if type.layout != "C" else [])
 
+    def unbox_fortran(self, type: Fortran, o: str, miss: str) -> list[str]:
+        """The components of the transpose."""
+        item = type.transpose
+        numbers = TYPE_NUMBERS[item.dtype] if isinstance(item, Array) else [np.dtype(complex).num]
+        base, shape, _ = self.unbox_ndarray(item, numbers, o, miss, layout.FLAG_F_CONTIGUOUS)
+        for length in shape:
+            self.e.require(self.e.let(f"icmp sgt i64 {length}, 1"), miss)
+        return base + shape[::-1] + ["2"] * isinstance(item, ComplexArray)
+
     def unbox_ndarray(
-        self, type: Array | ComplexArray, type_numbers: list[int], o: str, miss: str
+        self,
+        type: Array | ComplexArray,
+        type_numbers: list[int],
+        o: str,
+        miss: str,
+        contiguous: int = layout.FLAG_C_CONTIGUOUS,
     ) -> tuple[list[str], list[str], list[str]]:
         """An ndarray proper (or one of a mapped file), of the right dtype in native byte order, aligned, writable or not
         as the type says: data and owner, shape, strides."""
@@ -363,7 +390,7 @@ class Unboxing(PythonObjects):
         e.require(fits, miss)
         order = self.field("i8", descr, layout.DESCR_BYTEORDER)
         e.require(e.let(f"icmp ne i8 {order}, {ord('>')}"), miss)
-        asked = layout.FLAG_ALIGNED | layout.FLAG_WRITEABLE | (layout.FLAG_C_CONTIGUOUS if type.layout == "C" else 0)
+        asked = layout.FLAG_ALIGNED | layout.FLAG_WRITEABLE | (contiguous if type.layout == "C" else 0)
         # What code for arrays that cannot be written gives cannot be written, either: it is for no others.
         wanted = asked if type.writable else asked & ~layout.FLAG_WRITEABLE
         flags = e.let(f"and i32 {self.field('i32', o, layout.ARRAY_FLAGS)}, {asked}")
@@ -411,7 +438,7 @@ _METHODS: dict[type, str] = {
     NpScalar: "numpy", type(NONE): "none", Const: "const", Tuple: "tuple", ListType: "list", RangeType: "range",
     Sequence: "sequence", DictType: "dict", ObjectOf: "object", Shared: "shared", Opaque: "opaque",
     Struct: "struct", Optional: "optional", Closure: "closure", Array: "array", PullbackType: "pullback",
-    Complex: "complex", ComplexArray: "complex_array",
+    Complex: "complex", ComplexArray: "complex_array", Fortran: "fortran",
 }  # fmt: skip
 
 

@@ -57,6 +57,7 @@ def _later(module: str, name: str = "run") -> Callable[..., bool | list[Function
 
 
 _distribute, _expand, _frames, _fuse = _later("distribute"), _later("expand"), _later("frames"), _later("fuse")
+_effects = _later("effects")
 _idle, _jam = _later("idle"), _later("jam")
 _shapes, _squares = _later("shapes"), _later("squares")
 _mem2reg, _orders, _rare = _later("mem2reg"), _later("orders"), _later("rare")
@@ -69,6 +70,7 @@ ABOUT: dict[str, frozenset[str]] = {
     "shapes": frozenset({"broadcast"}),
     "lengths": frozenset({"broadcast"}),
     "orders": frozenset({"strided"}),
+    "effects": frozenset({"apply"}),
     "fuse": frozenset({"apply"}),
     "side_by_side": frozenset({"apply"}),
     "squares": frozenset({"abs", "hypot", "modulus", "select"}),
@@ -120,6 +122,12 @@ CLEAN: list[Pass] = [
     Pass("fold", fold.run, "callees shrink before their size decides on inlining"),
     Pass("inline", inline.run, "bodies meet their arguments", whole_module=True),
     Pass("simplify_cfg", simplify_cfg.run, "calls that were inlined left blocks behind, and parameters for arguments"),
+    Pass(
+        "effects",
+        _effects,
+        "functions of elements are as small as they get, and nothing is dropped yet",
+        whole_module=True,
+    ),
     Pass("mem2reg", _mem2reg, "a captured variable is local once its closure is inlined"),
     Pass("fold", fold.run, "constants from callers and variables"),
     Pass("shapes", _shapes, "lengths that are equal become so for cse; what need not be broadcast is not tested"),
@@ -136,6 +144,7 @@ CLEAN: list[Pass] = [
 FULL: list[Pass] = [
     Pass("simplify_cfg", simplify_cfg.run, "forward and reverse part meet in one block"),
     Pass("orders", _orders, "as before; where nothing is differentiated this is the first time"),
+    Pass("effects", _effects, "as before, of what differentiation made as well", whole_module=True),
     Pass("lengths", _lengths, "what need not be broadcast is fused; before differentiation it has been found out"),
     Pass("fuse", _fuse, "what differentiation made of whole arrays", whole_module=True),
     Pass("side_by_side", _side_by_side, "value and derivative compute the same things", whole_module=True),

@@ -82,7 +82,9 @@ class _Marker:
                 if instr.op in _ALIASES and instr.operands[0] in self.root:
                     self.root[instr.results[0]] = self.root[instr.operands[0]]
         for instr in pending:
-            if _tells(instr):
+            if instr.op == "apply" and instr.attrs.get("effects"):
+                roots.append(instr)
+            elif _tells(instr):
                 written = [self.root.get(v) for v in arrays_written(instr)]
                 if None in written:
                     roots.append(instr)

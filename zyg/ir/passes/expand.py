@@ -23,6 +23,7 @@ from ..core import Target as Edge
 from ..reductions import Running, combine, identity
 from ..types import I64, Array, Scalar, Type
 from .accesses import Access, Assumption, From, Index, Views, groups
+from .fuse import returns
 from .neighbours import groups_of
 
 _SIZES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "u8": 1, "bool": 1}
@@ -276,7 +277,7 @@ class Expansion:
         """The body of the function for these arguments."""
         b = self.b
         body = clone_blocks(self.callee.blocks, {})
-        if len(body) == 1:
+        if len(body) == 1 and body[0].terminator.op == "return":  # (one that always raises ends otherwise)
             values = dict(zip(body[0].params, given, strict=True))
             replace: Callable[[Value], Value] = lambda v: values.get(v, v)
             for instr in body[0].instrs[:-1]:
@@ -312,7 +313,7 @@ class Expansion:
     def function_of(self, what: str, results: Sequence[Type], operands: Sequence[Value]) -> Function:
         """A new function that takes these values, for a part of the work."""
         function = Function(self.module.unique_name(f"{self.callee.name}.{what}"), [Block("entry")], tuple(results))
-        function.attrs["shallow"] = True
+        function.attrs |= {"shallow": True, **returns(self.callee)}
         self.module.add(function)
         function.entry.params = [Value(v.type, v.name) for v in operands]
         return function

@@ -208,7 +208,7 @@ def _fuse(module: Module, block: Block, first: Instr, second: Instr) -> None:
     kept = [(v, x) for v, x in elements.items() if v not in own]
     ordered = [*(x for _, x in kept), *results[:count], *made[len(elements) :], *results[count:]]
     fused = Function(module.unique_name(g.name), [Block("entry", signature.params)], tuple(v.type for v in ordered))
-    fused.attrs = dict(g.attrs)
+    fused.attrs = {**g.attrs, **returns(f)}
     fused.entry.instrs = [
         Instr("call", inner, made, {"callee": f.name}, [], first.position),
         Instr("call", outer, results, {"callee": g.name}, [], second.position),
@@ -221,8 +221,19 @@ def _fuse(module: Module, block: Block, first: Instr, second: Instr) -> None:
     second.operands[:] = [*(v for v, _ in kept), *own, *signature.operands]
     second.results[:] = [*first.results, *second.results]
     modes = (*("set" for _ in kept), *second.attrs["modes"])
-    second.attrs = {**second.attrs, "callee": fused.name, "modes": modes, "kinds": (*kinds[0], *kinds[1])}
+    second.attrs = {
+        **second.attrs,
+        "callee": fused.name,
+        "modes": modes,
+        "kinds": (*kinds[0], *kinds[1]),
+        "effects": any(i.attrs.get("effects") for i in (first, second)),
+    }
     block.instrs.remove(first)
+
+
+def returns(function: Function) -> dict[str, bool]:
+    """The attribute that checks which always fail stay checks, if the function has it."""
+    return {"returns": True} if function.attrs.get("returns") else {}
 
 
 def _drop_unread(

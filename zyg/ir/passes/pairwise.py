@@ -45,7 +45,8 @@ def pairwise(outer: Expansion, indices: list[Value], held: list[int], kinds: lis
     params = dict(zip(operands, function.entry.params, strict=True))
     _PairwiseSum(outer, function, params, indices, held, kinds).run()
     operands += [const(0), outer.lengths[-1], const(False)]
-    attrs: dict[str, Any] = {} if len(held) < len(outer.modes) else {"writes": ()}
+    stays = len(held) < len(outer.modes) or outer.apply.attrs.get("effects")
+    attrs: dict[str, Any] = {} if stays else {"writes": ()}
     return outer.b.emit("call", *operands, types=function.results, callee=function.name, **attrs)
 
 

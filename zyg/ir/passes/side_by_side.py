@@ -15,7 +15,7 @@ from ..core import VIEWS, Block, Const, Function, Instr, Module, Value, array_ty
 from ..ops import OPS
 from ..types import I64, Array, Scalar
 from . import cse, dce, neighbours, simplify_cfg
-from .fuse import Signature, ins_of, outs_of, root_of
+from .fuse import Signature, ins_of, outs_of, returns, root_of
 from .inline import inline_call
 from .neighbours import groups_of, same_length
 
@@ -416,7 +416,7 @@ def _merge(module: Module, block: Block, made: dict[Value, Instr], first: Instr,
     both = Function(
         module.unique_name(f"{g.name}.with"), [Block("entry", signature.params)], tuple(v.type for v in ordered)
     )
-    both.attrs = dict(g.attrs)
+    both.attrs = {**g.attrs, **returns(f)}
     both.entry.instrs = [
         Instr("call", given[0], results[0], {"callee": f.name}, [], first.position),
         Instr("call", given[1], results[1], {"callee": g.name}, [], second.position),
@@ -442,6 +442,7 @@ def _merge(module: Module, block: Block, made: dict[Value, Instr], first: Instr,
         "modes": modes,
         "kinds": (*kinds[0], *kinds[1]),
         "any_order": any_order,
+        "effects": any(i.attrs.get("effects") for i in (first, second)),
         "neighbours": groups,
     }
     block.instrs.remove(first)

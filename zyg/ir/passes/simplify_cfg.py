@@ -56,7 +56,7 @@ def fold_terminators(function: Function) -> bool:
                 changed |= _condition_on_edges(last)
         for instr in block.instrs:
             if instr.op == "guard" and isinstance(instr.operands[0], Const):
-                changed |= _fold_guard(block, block.instrs.index(instr))
+                changed |= _fold_guard(block, block.instrs.index(instr), bool(function.attrs.get("returns")))
                 break
     return changed
 
@@ -90,7 +90,8 @@ def _condition_on_edges(branch: Instr) -> bool:
     return changed
 
 
-def _fold_guard(block: Block, at: int) -> bool:
+def _fold_guard(block: Block, at: int, returns: bool) -> bool:
+    """`returns`: the function has to return, so what always fails stays a guard (functions of elements, and loops over them)."""
     kept: list[Instr] = block.instrs[:at]
     changed = False
     for instr in block.instrs[at:]:
@@ -98,7 +99,7 @@ def _fold_guard(block: Block, at: int) -> bool:
             if condition.value:
                 changed = True
                 continue
-            if len(instr.operands) == 1:
+            if len(instr.operands) == 1 and not returns:
                 kept.append(Instr("raise", attrs=instr.attrs, position=instr.position))
                 block.instrs[:] = kept
                 return True

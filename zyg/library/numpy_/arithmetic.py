@@ -163,7 +163,7 @@ def _sign(e: Evaluator, x: Abstract, /) -> Abstract:
 
 def sign(x: Any) -> Any:
     number = x.dtype.type
-    return select(x > 0, number(1), select(x < 0, number(0) - number(1), select(x == x, number(0), cut(x))))
+    return select(x > 0, number(1), select(x < 0, number(0) - number(1), select(x == x, number(0), x * number(0))))
 
 
 def _complex_sign(z: Any) -> Any:
@@ -197,7 +197,7 @@ def _heaviside(e: Evaluator, x: Abstract, h: Abstract, /) -> Abstract:
 
 def heaviside(x: Any, h: Any) -> Any:
     number = x.dtype.type
-    return select(x < 0, number(0), select(x > 0, number(1), select(x == 0, h, cut(x))))
+    return select(x < 0, number(0), select(x > 0, number(1), select(x == 0, h, x * number(0))))
 
 
 # --------------------------------------------------------------------------------------- parts of floats

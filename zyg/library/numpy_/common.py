@@ -15,6 +15,7 @@ from zyg.frontend.values import (
     Number,
     describe,
     is_numeric,
+    known,
     number_type,
 )
 
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
 
 SUPPORTED = tuple(map(np.dtype, ("float64", "float32", "int64", "int32", "uint8", "bool", "complex128")))
+
+
+def call(e: Evaluator, function: Any, *arguments: Abstract) -> Abstract:
+    """A function of the library, applied to what is known of its arguments."""
+    return e.call(known(function), list(arguments))
 
 
 def root(s: Any) -> Any:

@@ -186,3 +186,30 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
             powers[i, j] = power
             power *= a[i]
     return result
+
+
+@implements(np.fill_diagonal)
+def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
+    values = np.ravel(val)
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if a.ndim > 2:
+        for k in range(1, a.ndim):
+            if a.shape[k] != a.shape[0]:
+                raise ValueError("All dimensions of input must be of equal length")
+        fill_places(a, values, a.shape[0])
+    else:
+        fill_matrix(a, values, a.size if wrap else min(a.size, a.shape[1] * a.shape[1]))
+
+
+@unchecked
+def fill_places(a: Any, values: Any, count: int) -> None:
+    for n in range(count):
+        a[(n,) * a.ndim] = values[n % len(values)]
+
+
+@unchecked
+def fill_matrix(a: Any, values: Any, end: int) -> None:
+    columns = a.shape[1]
+    for n, place in enumerate(range(0, end, columns + 1)):
+        a[place // columns, place % columns] = values[n % len(values)]

@@ -7,19 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend.values import Abstract, ComplexValue, Known, SliceValue, TupleValue, known
+from zyg.frontend.values import Abstract, ComplexValue, Known, SliceValue, TupleValue
 
 from ..registry import emits
-from .common import result_dtype
+from .common import call, result_dtype
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
 
 NONE, ZERO, ONE = Known(None), Known(0), Known(1)
-
-
-def _call(e: Evaluator, function: Any, *args: Abstract) -> Abstract:
-    return e.call(known(function), list(args))
 
 
 def _items(key: Abstract) -> tuple[Abstract, ...]:
@@ -69,7 +65,7 @@ def _joined(e: Evaluator, maker: Abstract, key: Abstract) -> Abstract:
             e.throw("ValueError", f"unknown special directive {directive!r}")
         axis, ndmin, place = (*numbers, *(axis, ndmin, place)[len(numbers) :])
     parts = TupleValue(tuple(_part(e, item) for item in items))
-    return _call(e, joined, parts, Known(axis), Known(ndmin), Known(place))
+    return call(e, joined, parts, Known(axis), Known(ndmin), Known(place))
 
 
 def _part(e: Evaluator, item: Abstract) -> Abstract:
@@ -78,8 +74,8 @@ def _part(e: Evaluator, item: Abstract) -> Abstract:
     start, step = _given(item.start, ZERO), _given(item.step, ONE)
     count = _count(e, step)
     if count is not None:
-        return _call(e, np.linspace, start, item.stop, Known(count))
-    return _call(e, np.arange, start, item.stop, step)
+        return call(e, np.linspace, start, item.stop, Known(count))
+    return call(e, np.arange, start, item.stop, step)
 
 
 def joined(parts: Any, axis: int, ndmin: int, place: int) -> Any:
@@ -105,19 +101,19 @@ def with_axes(part: Any, ndmin: int, place: int) -> Any:
 @emits((type(np.mgrid), "__getitem__"))
 def _dense(e: Evaluator, maker: Abstract, key: Abstract) -> Abstract:
     if not isinstance(key, TupleValue):
-        return _call(e, axis_points, *_bounds(e, key))
-    return _call(e, dense_grid, _points(e, key))
+        return call(e, axis_points, *_bounds(e, key))
+    return call(e, dense_grid, _points(e, key))
 
 
 @emits((type(np.ogrid), "__getitem__"))
 def _open(e: Evaluator, maker: Abstract, key: Abstract) -> Abstract:
     if not isinstance(key, TupleValue):
-        return _call(e, axis_points, *_bounds(e, key))
-    return _call(e, open_grid, _points(e, key))
+        return call(e, axis_points, *_bounds(e, key))
+    return call(e, open_grid, _points(e, key))
 
 
 def _points(e: Evaluator, key: TupleValue) -> Abstract:
-    return TupleValue(tuple(_call(e, axis_points, *_bounds(e, item)) for item in key.items))
+    return TupleValue(tuple(call(e, axis_points, *_bounds(e, item)) for item in key.items))
 
 
 def _bounds(e: Evaluator, item: Abstract) -> tuple[Abstract, ...]:

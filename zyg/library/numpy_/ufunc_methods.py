@@ -1,4 +1,4 @@
-"""`np.add.reduce` and its relatives: the methods of ufuncs of two arguments."""
+"""The methods of ufuncs: `np.add.reduce` and its relatives of two arguments, `np.add.at`."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend import arrays
+from zyg.frontend import arrays, indexing
 from zyg.frontend.functions import unchecked
-from zyg.frontend.values import Abstract, Known, TupleValue, is_numeric, known
+from zyg.frontend.selection import Selection
+from zyg.frontend.values import Abstract, ArrayValue, Known, TupleValue, is_numeric, known
 from zyg.ir.types import BOOL, U8
 
 from ..intrinsics import unsupported
 from ..registry import emits
+from . import views
 from .common import from_lines, lines
 from .extrema import _rows, kept_shape
 from .ordering import laid_without
 from .reductions import UNSET, array_like, as_array, is_passed, is_set, reduction_axes, store
+from .taking import array_to_write
 from .ufuncs import as_arrays
 
 if TYPE_CHECKING:
@@ -230,3 +233,40 @@ def outer(e: Evaluator, f: Abstract, a: Abstract, b: Abstract) -> Abstract:
 def _outer(f: Any, a: Any, b: Any) -> Any:
     a, b = as_array(a), as_array(b)
     return f(np.expand_dims(a, tuple(range(a.ndim, a.ndim + b.ndim))), b)
+
+
+_NOT_AT = "array is not broadcastable to correct shape"
+
+
+@emits((np.ufunc, "at"))
+def at(e: Evaluator, function: Abstract, a: Abstract, indices: Abstract, b: Abstract | None = None, /) -> Abstract:
+    """a[indices] = function(a[indices], b), one element after the other: repeated indices count each time."""
+    assert isinstance(function, Known)
+    f = function.object
+    if f.signature is not None:
+        e.type_error(
+            f"{f.__name__}.at does not support ufunc with non-trivial signature: {f.__name__} has signature {f.signature}."
+        )
+    if f.nout != 1:
+        e.throw("ValueError", "Only single output ufuncs supported at this time")
+    if is_numeric(a):
+        e.type_error("first operand must be array")
+    if f.nin == 1 and b is not None:
+        e.throw("ValueError", "second operand provided when ufunc is unary")
+    if f.nin == 2 and b is None:
+        e.throw("ValueError", "second operand needed for ufunc")
+    array_to_write(e, a, "at")
+    parts, _ = indexing.parts_of(e, arrays.ndim(a), indices)
+    given = [] if b is None else [b if is_numeric(b) else views.as_array(e, b)]
+    more = arrays.ndim(given[0]) if given and isinstance(given[0], arrays.ARRAYS) else 0
+    if any(isinstance(p, ArrayValue) for p in parts):
+        chosen = Selection(e, a, parts)
+        if more > chosen.ndim:
+            e.throw("ValueError", _NOT_AT)
+        chosen.update(function, given[0] if given else NONE)
+        return NONE
+    old = indexing.get_item(e, a, indices)
+    if more > (arrays.ndim(old) if isinstance(old, arrays.ARRAYS) else 0):
+        e.throw("ValueError", _NOT_AT)
+    indexing.set_item(e, a, indices, e.call(function, [old, *given]))
+    return NONE

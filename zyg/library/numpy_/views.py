@@ -1,4 +1,4 @@
-"""Functions that show an array in another way without a copy: axes in another order, new ones, reversed ones, diagonals."""
+"""Other views of an array, without a copy: axes in another order, new ones, reversed ones, diagonals; what shares memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from zyg.frontend.values import (
     known,
 )
 from zyg.ir.core import Const, Value, const
-from zyg.ir.types import Array
+from zyg.ir.types import BOOL, Array
 
 from ..registry import emits, implements
 from .attributes import matrix_transposed
@@ -343,7 +343,7 @@ def sliding_window_view(
     for k, length in zip(axes, lengths):
         made = e.call(known(windows_along), [made, Number(length), Known(k)])
     result = arrays.permuted(e, made, range(arrays.ndim(made)), writable=False)
-    e.inference.windows[look] = arrays.memory(result).value
+    e.inference.windows[look] = arrays.owner(e, arrays.memory(result).value)
     return result
 
 
@@ -470,3 +470,27 @@ def _starts(e: Evaluator, a: Abstract, offset: Abstract, i: int, j: int) -> tupl
         return e.op("select", e.op("lt", start, length), start, length)
 
     return clipped(e.op("neg", shift), lengths[i]), clipped(shift, lengths[j])
+
+
+@emits(np.may_share_memory)
+def may_share_memory(e: Evaluator, a: Abstract, b: Abstract, /) -> Abstract:
+    from zyg.frontend.scalars import boolean
+
+    return boolean(e.op("overlap", *(arrays.memory(as_array(e, v)).value for v in (a, b))))
+
+
+@emits(np.shares_memory)
+def shares_memory(e: Evaluator, a: Abstract, b: Abstract, /) -> Abstract:
+    """Exactly, which takes NumPy where strides interleave."""
+    from zyg.frontend.boundary import disassemble
+    from zyg.frontend.scalars import boolean
+
+    a, b = as_array(e, a), as_array(e, b)
+    ranges = e.op("overlap", arrays.memory(a).value, arrays.memory(b).value)
+    if arrays.memory(a).type.layout == arrays.memory(b).type.layout == "C":
+        return boolean(ranges)
+    leaves: list[Value] = []
+    types = tuple(disassemble(e, v, leaves) for v in (a, b))
+    attrs = {"callable": np.shares_memory, "arguments": types, "result": BOOL}
+    exact = lambda: Number(e.emit("pycall", *leaves, types=(BOOL,), **attrs)[0])
+    return e.if_else(ranges, exact, lambda: Number(const(False)))

@@ -28,8 +28,8 @@ class CTX:
     large = 248  # dropped chunks that are larger than those
     zeroed = 256  # so far everything starts as 0
     error = 256  # values for an error's message
-    error_slots = 8
-    size = 320
+    error_slots = 16
+    size = 384
 
 
 class HEADER:

@@ -62,6 +62,37 @@ define void @zyg_wrong_result(ptr %object, ptr %expected) {
   ret void
 }
 
+; Whether all of n pointers differ: each is compared with those before it.
+define i1 @zyg_all_different(ptr %objects, i64 %n) {
+entry:
+  br label %each
+each:
+  %i = phi i64 [ 0, %entry ], [ %next, %passed ]
+  %more = icmp slt i64 %i, %n
+  br i1 %more, label %one, label %different
+one:
+  %place = getelementptr ptr, ptr %objects, i64 %i
+  %x = load ptr, ptr %place
+  br label %others
+others:
+  %j = phi i64 [ 0, %one ], [ %following, %compare ]
+  %left = icmp slt i64 %j, %i
+  br i1 %left, label %compare, label %passed
+compare:
+  %other = getelementptr ptr, ptr %objects, i64 %j
+  %y = load ptr, ptr %other
+  %following = add i64 %j, 1
+  %same = icmp eq ptr %x, %y
+  br i1 %same, label %met, label %others
+passed:
+  %next = add i64 %i, 1
+  br label %each
+met:
+  ret i1 false
+different:
+  ret i1 true
+}
+
 define ptr @zyg_make_float(ptr %class, double %x) {
   %value = call ptr @PyFloat_FromDouble(double %x)
   %result = call ptr @zyg_make(ptr %class, ptr %value)

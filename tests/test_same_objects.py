@@ -1,0 +1,101 @@
+"""Compiled code keeps apart calls in which two arguments are one object from those in which they are two."""
+
+from __future__ import annotations
+
+import copy
+import random
+from dataclasses import dataclass
+
+import pytest
+
+import zyg
+
+
+class Body:
+    def __init__(self, x):
+        self.x = x
+
+    def __eq__(self, other):
+        return self.x == other.x
+
+
+@dataclass
+class Record:
+    x: float
+
+
+def of_objects(a, b, c):
+    a.x = a.x * 2
+    b.x = b.x + 1
+    return a.x * b.x + c.x + (10.0 if a is b else 0.0) + (100.0 if b is c else 0.0)
+
+
+def of_dicts(a, b, c):
+    a["x"] = a["x"] * 2
+    b["x"] = b["x"] + 1
+    return a["x"] * b["x"] + c["x"] + (10.0 if a is b else 0.0) + (100.0 if b is c else 0.0)
+
+
+def of_lists(a, b, c):
+    a[0] = a[0] * 2
+    b[0] = b[0] + 1
+    return a[0] * b[0] + c[0] + (10.0 if a is b else 0.0) + (100.0 if b is c else 0.0)
+
+
+KINDS = {
+    "class": (of_objects, Body),
+    "dataclass": (of_objects, Record),
+    "dict": (of_dicts, lambda x: {"x": x}),
+    "list": (of_lists, lambda x: [x]),
+    "long list": (of_lists, lambda x: [x] * 12),
+}
+PATTERNS = [(0, 1, 2), (0, 0, 1), (0, 1, 0), (0, 1, 1), (0, 0, 0)]
+
+
+def arguments(make, pattern):
+    made = [make(float(n + 3)) for n in range(3)]
+    return [made[n] for n in pattern]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", KINDS)
+def test_calls_with_the_same_objects_in_any_order(kind, seed):
+    function, make = KINDS[kind]
+    compiled, derived = zyg.jit(lambda a, b, c: function(a, b, c)), zyg.withgradient
+    patterns = random.Random(seed).sample(PATTERNS, len(PATTERNS))
+    for pattern in [*patterns, *patterns]:
+        expected = arguments(make, pattern)
+        value = function(*expected)
+        for call in (compiled, lambda *args: derived(function, *args)[0]):
+            given = arguments(make, pattern)
+            assert call(*given) == value
+            assert given == expected
+
+
+def test_the_derivative_of_an_object_in_two_places_is_the_whole_one():
+    f = lambda a, b: of_objects(a, b, Body(0.0))
+    distinct = zyg.gradient(f, Body(3.0), Body(3.0))
+    both = Body(3.0)
+    found = zyg.gradient(f, both, both)
+    h = 1e-6
+    step = lambda x: (lambda o: f(o, o))(Body(x))
+    total = (step(3.0 + h) - step(3.0 - h)) / (2 * h)
+    assert distinct[0].x == pytest.approx(8.0) and distinct[1].x == pytest.approx(6.0)
+    assert found[0].x == found[1].x == pytest.approx(total)
+
+
+def test_many_objects_in_one_argument():
+    def moved(bodies):
+        for body in bodies:
+            body.x = body.x + 1
+        total = 0.0
+        for body in bodies:
+            total = total + body.x
+        return total
+
+    compiled = zyg.jit(moved)
+    bodies = [Body(float(n)) for n in range(9)]
+    assert compiled(copy.deepcopy(bodies)) == moved(copy.deepcopy(bodies))
+    bodies[3] = bodies[7]
+    assert compiled(copy.deepcopy(bodies)) == moved(copy.deepcopy(bodies))
+    assert compiled([Body(9.0)] * 9) == moved([Body(9.0)] * 9)
