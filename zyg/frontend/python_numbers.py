@@ -239,7 +239,7 @@ def ieee_floor(e: Evaluator, name: str, x: Value, y: Value) -> Value:
     divisor = e.op("select", zero, const(1.0, y.type), y)
     result = e.op(name, x, divisor)
     nan = const(float("nan"), x.type)
-    at_zero = e.op("div", x, y) if name == "floordiv" else nan
+    at_zero = e.op("stop", e.op("div", x, y)) if name == "floordiv" else nan
     return e.op("select", zero, at_zero, result)
 
 

@@ -248,17 +248,24 @@ for _mode in ("full", "same", "valid"):
     )
 case(np.convolve, lambda a, b: np.convolve(a, b), a=A("n", "D", "finite", 1), b=A("m", "dD", "finite", 1), tolerance=64)
 case(np.polyval, lambda p, x: np.polyval(p, x), p=A("n", "dl", "finite"), x=A("m|m k|", "dl", "unit"), tolerance=256)
-case(np.cov, lambda a: np.cov(a), a=A("n m|m", "d", "finite", 2), tolerance=256)
+# (Of a matrix of one row they have no dimensions: values of two kinds, which have a derivative where they are made one.)
+case(np.cov, lambda a: np.cov(a), a=A("1 m|n m|m", "d", "finite", 2), tolerance=256, derivative=False)
+case(np.cov, lambda a: np.sum(np.cov(a) ** 2), a=A("1 m|n m|m", "d", "finite", 2), tolerance=256)
 case(
     np.cov,
-    lambda a, w, n: (np.cov(a, aweights=w), np.cov(a, fweights=n), np.cov(a, None, True, True, None, n, w)),
-    a=A("2 m", "dl", "finite", 2),
+    lambda a, w, n: (
+        np.atleast_2d(np.cov(a, aweights=w)),
+        np.atleast_2d(np.cov(a, fweights=n)),
+        np.atleast_2d(np.cov(a, None, True, True, None, n, w)),
+    ),
+    a=A("1 m|2 m", "dl", "finite", 2),
     w=A("m", "d", "positive"),
     n=A("m", "l", "positive"),
     tolerance=256,
 )
 case(np.cov, lambda a, w: np.cov(a, a[0], aweights=w, dtype=np.float32), a=A("2 m", "df", "finite", 2), w=A("m", "d"), tolerance=256, derivative=False)  # fmt: skip
-case(np.corrcoef, lambda a: np.corrcoef(a), a=A("2 m", "d", "finite", 3), tolerance=1e4)
+case(np.corrcoef, lambda a: np.corrcoef(a), a=A("1 m|2 m", "d", "finite", 3), tolerance=1e4, derivative=False)
+case(np.corrcoef, lambda a: np.atleast_2d(np.corrcoef(a)), a=A("1 m|2 m", "d", "finite", 3), tolerance=1e4)
 
 case(L.cross, lambda a, b: np.linalg.cross(a, b), a=A("3|n 3", "dl", "finite"), b=A("3|n 3", "dl", "finite"))
 case(

@@ -82,6 +82,32 @@ def _run_conjugate(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if dy is None else (None, give(x, dy if type(dy) is Refused else np.conjugate(dy), shadows))
 
 
+@known(np.divmod)
+def _divmod(x: Any, y: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """The quotient is an integer by nature, as that of `//` is."""
+    if args or kwargs:
+        return foreign_call(np.divmod, (x, y, *args), kwargs)
+    quotient, _ = numpy_.constant_ufunc(np.floor_divide, x, y)
+    remainder, back = elementwise(np.remainder, x, y)
+    return (quotient, remainder), (_run_part, back, 1)
+
+
+@known(np.frexp)
+def _frexp(x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """The exponent is an integer."""
+    if args or kwargs:
+        return foreign_call(np.frexp, (x, *args), kwargs)
+    exponent = np.frexp(x)[1]
+    mantissa, back = elementwise(np.multiply, x, np.ldexp(1.0, -exponent), function=lambda x, scale: np.frexp(x)[0])
+    return (mantissa, exponent), (_run_part, back, 0)
+
+
+def _run_part(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """One of several results carries a derivative."""
+    given = calls.run(back[1], None if d is None else d[back[2]], shadows)
+    return None if given is None else (None, *given)
+
+
 # ------------------------------------------------------------------------------------------ choices and numbers
 
 

@@ -215,6 +215,8 @@ for _f in (
     np.linalg.eig,
     np.linalg.eigvals,
     np.roots,
+    np.cov,
+    np.corrcoef,
     np.poly,
     np.polyder,
     np.polyint,

@@ -457,14 +457,15 @@ def cov(
         raise ValueError("ddof must be integer")
     freedom = ddof if ddof is not None else 0 if bias else 1
     c = covariances(m, y, rowvar, freedom, fweights, aweights, dtype)
-    single = np.ndim(m) <= 1 and y is None
-    return c.reshape(()) if single else c
+    if y is not None:
+        return c
+    return c.reshape(()) if np.ndim(m) <= 1 or len(c) == 1 else c
 
 
 @implements(np.corrcoef)
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
     c = covariances(x, y, rowvar, 1, None, None, dtype)
-    if np.ndim(x) <= 1 and y is None:
+    if y is None and (np.ndim(x) <= 1 or len(c) == 1):
         return c[0, 0] / c[0, 0]
     deviations = np.sqrt(np.real(np.diagonal(c)))
     return clipped(c / deviations[:, None] / deviations[None, :])
