@@ -23,6 +23,7 @@ from .merging import State
 from .orders import seen_axis
 from .unrolling import Unrolling
 from .values import READ_ONLY, Abstract, ChoiceValue, Heap, Reference, known, reachable, references
+from .versions import goes_round, version_of
 
 # A loop whose state keeps changing is not getting anywhere (a tuple that grows, for example).
 MAX_ROUNDS = 40
@@ -372,11 +373,11 @@ class Evaluator:
         """Evaluate the first block, in the block where the call stands."""
         block = frame.resume or frame.prepared.function.entry
         if block in frame.prepared.loops:
-            node = self._node(frame, block, args)
             self.node = base
+            node = self._node(frame, block, args)
             self.jump_to(self.edge(node, [*args, *frame.outer]))
             base.out.append((node, next(iter(node.edges))))
-            heapq.heappush(frame.queue, (node.number, id(node), node))
+            heapq.heappush(frame.queue, (node.number, node.turn, node))
             return
         base.block = block
         self.node = base
@@ -466,7 +467,7 @@ class Evaluator:
             for key, edge in node.lost.items():
                 if edge.source in reached and key not in node.edges:
                     node.edges[key] = edge
-                    heapq.heappush(frame.queue, (node.number, id(node), node))
+                    heapq.heappush(frame.queue, (node.number, node.turn, node))
                     found = True
             node.lost = {}
         return found
@@ -478,7 +479,7 @@ class Evaluator:
             target.stale.pop(key, None)
             target.lost.pop(key, None)
             if target.block is not None:
-                heapq.heappush(frame.queue, (target.number, id(target), target))
+                heapq.heappush(frame.queue, (target.number, target.turn, target))
         node.out = []
         node.head.instrs = []
         self.local = (None, {})
@@ -495,7 +496,8 @@ class Evaluator:
             self.builder.function.blocks = blocks
 
     def _node(self, frame: Frame, block: Block, slots: list[Abstract]) -> Node:
-        """The node of a block for these values: where loops over tuples are unrolled, there is one per iteration."""
+        """The node of a block for these values: where loops over tuples are unrolled there is one per iteration, and one per
+        version of the loops around it."""
         from .iterators import static_position, steps_in_lists
 
         prepared = frame.prepared
@@ -505,7 +507,9 @@ class Evaluator:
                 position = static_position(self, v)
                 if position is not None:
                     key.append((n, position))
-        node = frame.nodes.get((block, tuple(key)))
+        versions = version_of(frame, self.node, block, tuple(key), slots)
+        full = (*key, *versions.values()) if any(versions.values()) else tuple(key)
+        node = frame.nodes.get((block, full))
         if node is None:
             if len(frame.nodes) > MAX_NODES:
                 raise self.refuse("a loop over a tuple that is too long to unroll", hint="use an array")
@@ -516,9 +520,10 @@ class Evaluator:
                             "a loop over a list that grows meanwhile",
                             hint="count the rounds with `range`, or go through a copy of the list",
                         )
-            node = Node(block, tuple(key), prepared.order[block], block.name, frame.number)
-            frame.nodes[block, tuple(key)] = node
-            node.parameters = dict(frame.seeds.get((block, tuple(key)), ()))
+            node = Node(block, full, prepared.order[block], block.name, frame.number)
+            node.versions, node.turn = versions, len(frame.nodes)
+            frame.nodes[block, full] = node
+            node.parameters = dict(frame.seeds.get((block, full), ()))
             if block in prepared.loops:
                 # What a loop changes becomes a parameter at once: its variables and the counters of its iterators.
                 static = {n for n, _ in key}
@@ -546,12 +551,12 @@ class Evaluator:
         slots = [*slots, *frame.outer]
         order = len(self.node.out)
         loop = frame.prepared.loops.get(block)
-        if loop is not None and self.node.block not in loop:
-            for key in [k for k, edge in node.edges.items() if edge.source.block in loop]:
+        if loop is not None and not goes_round(self.node, node, loop):
+            for key in [k for k, edge in node.edges.items() if goes_round(edge.source, node, loop)]:
                 node.stale[key] = node.edges.pop(key)
         result = self.edge(node, slots, order)
         self.node.out.append((node, next(reversed(node.edges))))
-        heapq.heappush(frame.queue, (node.number, id(node), node))
+        heapq.heappush(frame.queue, (node.number, node.turn, node))
         return result
 
     def leave(self, frame: Frame, value: Abstract, way: Node | None = None) -> None:

@@ -14,6 +14,7 @@ from zyg.ir.records import field, record
 from .merging import Merge, State
 from .prepare import Prepared
 from .values import Abstract, Reference
+from .versions import Versions
 
 
 class Stop(Exception):
@@ -46,7 +47,7 @@ class Node:
 
     __slots__ = (
         "block", "blocks", "edges", "force", "head", "key", "lost", "maps", "number", "out", "parameters", "place", "rounds", "sizes",
-        "stale", "state",
+        "stale", "state", "turn", "versions",
     )  # fmt: skip
 
     def __init__(self, block: Block | None, key: Hashable, number: int, name: str, place: int = 0):
@@ -54,6 +55,7 @@ class Node:
         self.block = block
         self.key = key
         self.number = number
+        self.turn = 0  # among the nodes of the block
         self.head = Block(name)
         self.edges: dict[Hashable, Edge] = {}
         self.parameters: dict[tuple[Any, ...], Value] = {}
@@ -69,6 +71,8 @@ class Node:
         self.lost: dict[Hashable, Edge] = {}
         # Per edge: which of its objects became which one here, where that was decided last.
         self.maps: dict[Hashable, dict[Hashable, Hashable]] = {}
+        # Of which loops around this, and of the block itself, it belongs to which version.
+        self.versions: dict[Versions, int] = {}
 
     def merge(self) -> State:
         states = [e.state for e in self.edges.values()]
@@ -95,6 +99,8 @@ class Frame:
     arguments: tuple[Abstract, ...] = ()
     nodes: dict[tuple[Block, Hashable], Node] = field(default_factory=dict)
     lengths: dict[Hashable, int] = field(default_factory=dict)  # of lists where an unrolled loop over them began
+    versions: dict[Hashable, Versions] = field(default_factory=dict)
+    extra: dict[Block, int] = field(default_factory=dict)  # how many versions of a block there are beside first ones
     queue: list[tuple[int, int, Node]] = field(default_factory=list)
     exit: Node = field(default_factory=lambda: Node(None, None, 1 << 30, "return"))
     resume: Block | None = None  # generators: where to go on

@@ -24,13 +24,15 @@ _CLEANUP_OPS = frozenset("push_exception pop_exception unbound reraise jump set_
 class Prepared:
     """order: the reachable blocks by number, loop bodies before what follows the loop.  live: per block the values that it
     or a successor uses and an earlier block defines.  loops: per loop header the blocks of its loop.  iterators: per loop
-    header the iterators that `next` advances in it.  named: what the code has by a name of its own, not from its arguments."""
+    header the iterators that `next` advances in it.  carried: per block in a loop which of its parameters, then of what is live
+    there, go round a loop that it is in.  named: what the code has by a name of its own, not from its arguments."""
 
     function: Function
     order: dict[Block, int] = field(default_factory=dict)
     live: dict[Block, tuple[Value, ...]] = field(default_factory=dict)
     loops: dict[Block, set[Block]] = field(default_factory=dict)
     iterators: dict[Block, tuple[Value, ...]] = field(default_factory=dict)
+    carried: dict[Block, tuple[int, ...]] = field(default_factory=dict)
     trying: dict[Block, Instr] = field(default_factory=dict)
     size: int = 0
     named: frozenset[Value] = frozenset()
@@ -81,6 +83,7 @@ def analyse(blocks: list[Block]) -> Prepared:
     prepared.loops = _loops(function)
     prepared.order = _order(function, prepared.loops)
     prepared.live = _liveness(prepared)
+    prepared.carried = _carried(prepared)
     prepared.size = sum(len(b.instrs) for b in prepared.order)
     names = [i for _, i in function.instructions() if i.op in ("global", "getattr", "get_cell")]
     prepared.named = frozenset(r for i in names for r in i.results)
@@ -248,6 +251,29 @@ def _liveness(prepared: Prepared) -> dict[Block, tuple[Value, ...]]:
                         here[v] = None
             changed |= len(here) != before
     return {b: tuple(vs) for b, vs in live.items()}
+
+
+def _carried(prepared: Prepared) -> dict[Block, tuple[int, ...]]:
+    inside: dict[Block, set[Value]] = {}
+    for header, body in prepared.loops.items():
+        into: dict[Value, list[Value]] = {}
+        for block in body:
+            for target in block.successors():
+                if target.block in body:
+                    for param, v in zip(target.block.params, target.args):
+                        into.setdefault(param, []).append(v)
+        round_ = set(header.params)
+        work = list(header.params)
+        while work:
+            new = {v for v in into.get(work.pop(), ()) if not isinstance(v, Const)} - round_
+            round_ |= new
+            work.extend(new)
+        for block in body:
+            inside.setdefault(block, set()).update(round_)
+    return {
+        block: tuple(n for n, v in enumerate((*block.params, *prepared.live[block])) if v in values)
+        for block, values in inside.items()
+    }
 
 
 def _only_cleans_up(block: Block) -> bool:
