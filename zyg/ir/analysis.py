@@ -13,8 +13,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
-from .core import CALLING, VIEWS, Block, Const, Function, Instr, Module, Target, Value, uses
-from .ops import OPS
+from .core import CALLING, JUMPS, VIEWS, Block, Const, Function, Instr, Module, Target, Value, uses
+from .ops import having
 from .records import field, record
 from .types import Array, Scalar
 
@@ -526,8 +526,7 @@ def confined_arrays(function: Function) -> set[Value]:
     return confined
 
 
-_QUIET = {name for name, op in OPS.items() if op.effects in ("pure", "read", "write", "value_check")}
-_QUIET |= {"jump", "branch", "switch", "return", "unreachable", "poll"}
+_QUIET = having("pure", "read", "write", "value_check") | JUMPS | {"poll"}
 
 
 def has_effects(module: Module, name: str) -> bool:

@@ -216,6 +216,7 @@ class Block:
 
 
 TERMINATORS = frozenset({"jump", "branch", "switch", "return", "raise", "reraise", "unreachable"})
+JUMPS = TERMINATORS - {"raise", "reraise"}  # those that do nothing else
 
 
 class Function:

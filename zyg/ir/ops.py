@@ -97,6 +97,11 @@ def op(
     OPS[name] = Op(name, typing, eval, effects, vjp, doc, commutative, level, jvp)
 
 
+def having(*effects: str) -> frozenset[str]:
+    """The ops that have one of these effects (see Op)."""
+    return frozenset(name for name, op in OPS.items() if op.effects in effects)
+
+
 # ------------------------------------------------------------------------------------------------- typings
 
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from ..analysis import edges
 from ..core import VIEWS, Block, Function, Instr, Target, Value
 from ..foreign import arrays_written
-from ..ops import OPS
+from ..ops import having
 from .simplify_cfg import keep_params
 
-REMOVABLE = frozenset(name for name, op in OPS.items() if op.effects in ("pure", "read", "value_check"))
+REMOVABLE = having("pure", "read", "value_check")
 # ops whose result is new memory, or another way to the memory of the first operand
 _MAKES = frozenset({"alloc", "stack"})
 _ALIASES = frozenset({*VIEWS, "cursor"})

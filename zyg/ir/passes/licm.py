@@ -12,15 +12,15 @@ from __future__ import annotations
 
 from ..analysis import Loop, Loops
 from ..core import Block, Const, Function, Instr, Value, array_type
-from ..ops import OPS
+from ..ops import OPS, having
 from ..types import is_int
 
 _PURE = frozenset(
     name for name, op in OPS.items() if op.effects == "pure" and op.level == "machine" and name != "undefined"
 )
 # Effects that a guard or a load may not move across; what only makes or reads something is none.
-_QUIET = frozenset(name for name, op in OPS.items() if op.effects in ("pure", "read")) | {"poll", "cursor", "stack"}
-_FAILING = frozenset(name for name, op in OPS.items() if op.effects in ("check", "value_check"))
+_QUIET = having("pure", "read") | {"poll", "cursor", "stack"}
+_FAILING = having("check", "value_check")
 _WRITES_ARRAYS = frozenset({"store", "accum", "fill", "copyto", "addto", "apply", "call", "pycall", "foreign"})
 
 

@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable
 
-from ..core import CALLING, Const, Function, Module, Value
-from ..ops import OPS
+from ..core import CALLING, JUMPS, Const, Function, Module, Value
+from ..ops import having
 from .inline import bottom_up
 from .rewriting import constant_key
 
-_SILENT = {name for name, op in OPS.items() if op.effects in ("pure", "read", "write")} - {"alloc", "reserve", "push"}
-_SILENT |= {"apply", "jump", "branch", "switch", "return", "unreachable", "poll"}
+_SILENT = having("pure", "read", "write") - {"alloc", "reserve", "push"} | JUMPS | {"apply", "poll"}
 
 
 def run(module: Module) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ..analysis import Loop, Loops
 from ..core import Block, Const, Function, Instr, Module, Target, Value, clone_blocks, uses
-from ..ops import OPS
+from ..ops import having
 from ..types import Array, Scalar
 from . import merge
 from .accesses import Views
@@ -20,8 +20,7 @@ from .rewriting import replace_uses, using_blocks
 
 _STACKS = frozenset({"push", "pop", "reserve", "rewind", "cursor", "drop", "stack"})
 _ACCESSES = frozenset({"load", "store", "accum"})
-_MOVED = {name for name, op in OPS.items() if op.effects in ("pure", "read")} | _ACCESSES | {"poll", "jump", "branch"}
-_MOVED -= {"call"}
+_MOVED = (having("pure", "read") | _ACCESSES | {"poll", "jump", "branch"}) - {"call"}
 _SOME = 4  # calls of loops in lanes, from which on they are most of a function among many
 _LITTLE = 24  # instructions of a loop with stacks that is not worth the pipeline for all that is around it
 

@@ -11,14 +11,13 @@ Invariant: what a call gives may be (a view of) what it is given, so writing to 
 from __future__ import annotations
 
 from ..analysis import Loops
-from ..core import VIEWS, Function, Instr, Module, Value
+from ..core import JUMPS, VIEWS, Function, Instr, Module, Value
 from ..foreign import arrays_written
-from ..ops import OPS
+from ..ops import having
 from .idle import ends
 from .inline import bottom_up
 
-_SILENT = frozenset(name for name, op in OPS.items() if op.effects in ("pure", "read", "value_check"))
-_SILENT |= {"alloc", "jump", "branch", "switch", "return", "unreachable"}
+_SILENT = having("pure", "read", "value_check") | JUMPS | {"alloc"}
 _WRITES = frozenset({"store", "accum", "fill", "copyto", "addto"})
 
 
