@@ -28,6 +28,9 @@ MADE = [
         "X @ C; X @ X; X.T @ X; np.dot(X, 2.0); np.tensordot(X, X, 1); np.einsum('ij->ji', X); np.einsum('ij,jk->ik', X, X); np.einsum('i,j->ji', X[0], C[0])",
         "np.sum(X[:, :, None] * X, axis=1); np.max(X[None] * X[:, None], axis=0); np.mean(X[:, None], axis=1); np.var(X[:, :, None] * X, axis=1, keepdims=True)",
         "np.linalg.inv(X); np.linalg.solve(X, X); np.linalg.svd(X)[2]; np.kron(X, C[0]); np.tril(X); np.triu(X[None] * C); np.outer(X[0], X[1]); np.fft.fft(X)",
+        "np.add(X, X, order='F'); np.exp(X, order='C'); np.multiply(X, C, order='C'); np.divmod(X, 2.0, order='F')[1]; np.exp(X * 1j, order='F'); np.exp(X, order='K')",
+        "np.median(X, axis=0); np.median(X[:, :, None] * X, axis=1); np.median(X[:, None] + X, axis=0, keepdims=True); np.median(X[:, :, None] * X, axis=-1)",
+        "np.vectorize(lambda v: v + 1.0)(X); np.vectorize(lambda v, w: v * w)(X, C); np.vectorize(lambda v, w: v * w)(X, X); np.vectorize(lambda v: 2 * v)(np.broadcast_to(X[0], (3, 3)))",
         "X * 1j; np.exp(1j * X).imag; (X * 1j).conj(); np.real(X); np.copy(np.broadcast_to(X[0], (3, 3))); np.broadcast_to(X[0], (3, 3)) * 1.0; np.asarray(X, order='C')",
     ]
 ]  # fmt: skip

@@ -123,3 +123,16 @@ def test_a_value_of_several_kinds_has_no_derivative_natively():
         np.testing.assert_allclose(found[0][:, 0], [3 * A[0, 0] ** 2, 0.0, 0.0])
     with pytest.raises(zyg.Unsupported, match="a derivative of a value that is a number or an array"):
         zyg.jit(lambda a: zyg.gradient(lambda b: np.squeeze(b)[0], a))(A)
+
+
+@pytest.mark.parametrize("matrix", [True, False])
+def test_a_mask_of_an_array_of_either_number_of_dimensions(matrix):
+    def damped(x, matrix):
+        if matrix:
+            x = x.reshape(2, 3)
+        x[x < 0] *= 0.1
+        return x
+
+    found = zyg.jit(damped)(np.arange(6.0) - 2.5, matrix)
+    expected = damped(np.arange(6.0) - 2.5, matrix)
+    assert np.array_equal(found, expected) and found.shape == expected.shape

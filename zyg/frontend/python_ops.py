@@ -80,8 +80,10 @@ def _by_option(e: Evaluator, frame: Frame, instr: Instr, operand: Value, choice:
         execute(e, frame, instr)
         return TupleValue(tuple(e.env[r] for r in instr.results))
 
-    joined = e.each(choice, for_option)
-    e.env[operand] = choice
+    try:
+        joined = e.each(choice, for_option)
+    finally:
+        e.env[operand] = choice  # where each of them raises, too: another operand may have other options to go through
     assert isinstance(joined, TupleValue)
     e.env.update(zip(instr.results, joined.items))
 

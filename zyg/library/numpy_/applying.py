@@ -11,6 +11,7 @@ from zyg.frontend.values import Abstract, Known, MethodValue, known
 from ..intrinsics import unsupported
 from ..registry import emits, implements
 from .common import axis_index, is_sequence, product
+from .ordering import relaid_as
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
@@ -53,7 +54,7 @@ def over_elements(function: Any, *args: Any, **kwargs: Any) -> Any:
     result = np.empty(count, np.asarray(first).dtype)
     for i in range(count):
         result[i] = function(*tuple(a[i].item() for a in flat))
-    return result.reshape(shape) if shape else np.asarray(result[0])
+    return relaid_as(result.reshape(shape), args) if shape else np.asarray(result[0])
 
 
 @implements(np.apply_along_axis)

@@ -65,6 +65,28 @@ def _relaid(e: Evaluator, made: Abstract, a: Abstract) -> Abstract:
     return orders.relaid(e, made, a, "A")
 
 
+def relaid_as(made: Any, operands: Any) -> Any:
+    """A new array in C order as what NumPy makes of copies of these operands, element by element, lies."""
+    return made
+
+
+@emits(relaid_as)
+def _relaid_as(e: Evaluator, made: Abstract, operands: Abstract) -> Abstract:
+    items = lists.known_items(e, operands)
+    assert items is not None
+    copies = [
+        orders.like(e, arrays.allocate_unchecked(e, arrays.dims(e, v), arrays.element_type(v), "empty"), v, "K")
+        for v in items
+        if isinstance(v, arrays.ARRAYS) and arrays.ndim(v) > 1
+    ]
+    laid = arrays.allocate_unchecked(e, arrays.dims(e, made), arrays.element_type(made), "empty")
+    laid = orders.laid_as(e, laid, copies)
+    if arrays.memory(laid).type.layout == "C":
+        return made
+    arrays.copy_elements(e, laid, made)
+    return laid
+
+
 def laid_without(made: Any, a: Any, axes: Any, keepdims: Any) -> Any:
     """A new array in C order, that has been made of an array along axes, as NumPy's reductions lay it."""
     return made

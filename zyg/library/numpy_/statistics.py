@@ -13,6 +13,7 @@ from ..intrinsics import cut, unsupported
 from ..registry import implements
 from .common import axis_index, constant, inexact_dtype, is_differentiated, is_sequence, lines
 from .extrema import first_equal
+from .ordering import laid_without
 from .reductions import store
 from .searching import place
 from .sorting import orders, sorted_copy, sorted_rows
@@ -374,7 +375,10 @@ def median_of(a: Any, axis: Any, keepdims: bool, out: Any, without_nan: bool) ->
     rows, outer, kept = reduced_lines(source, axis)
     shape = kept if constant(keepdims, "the flag keepdims") else outer
     rows, order = ordered(rows, lambda n: np.arange(max(n // 2 - 1, 0), min(n // 2 + 1, n)), without_nan)
-    return store(reshaped(middles(rows, order, without_nan), shape), out)
+    made = reshaped(middles(rows, order, without_nan), shape)
+    if axis is not None and not is_sequence(axis) and not without_nan:
+        made = laid_without(made, source, (axis_index(axis, source.ndim),), keepdims)
+    return store(made, out)
 
 
 @unchecked

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend import arrays, lists
+from zyg.frontend import arrays, lists, orders
 from zyg.frontend.arrays import converted, element
 from zyg.frontend.comparison import truth
 from zyg.frontend.elementwise import lift, lift_to
@@ -122,7 +122,7 @@ def lifted(function: np.ufunc, emitter: Element, typed: bool) -> Element:
         rule = arrays.constant(e, casting, "a rule of casting")
         if rule not in ("same_kind", "unsafe"):
             raise e.refuse(f"np.{name}(casting={rule!r}) in native code", hint="leave `casting` out")
-        arrays.constant(e, order, "the order of an array")
+        letter = memory_order(e, name, order, operands)
         if not (isinstance(dtype, Known) and dtype.object is None):
             key, of_numbers = _in_type(e, key, emitter, dtype, name, typed, rule)
         if any(o is not None for o in outs):
@@ -131,10 +131,33 @@ def lifted(function: np.ufunc, emitter: Element, typed: bool) -> Element:
             raise e.refuse(f"np.{name}(where=...) without `out`, whose other elements are undefined",
                            hint=f"write np.where(mask, np.{name}(...), 0.0), or pass `out`")  # fmt: skip
         if any(isinstance(v, arrays.ARRAYS) for v in operands):
-            return lift(e, key, of_numbers, operands, function.nout)
+            return laid_out(e, lift(e, key, of_numbers, operands, function.nout), letter)
         return of_numbers(e, *operands)
 
     return entry
+
+
+def memory_order(e: Evaluator, name: str, order: Abstract, operands: list[Abstract]) -> str:
+    """The letter that `order` of a ufunc is: "K", the order of the operands, "C" or "F"."""
+    from .constructors import order_of
+
+    letter = order_of(e, order) or "K"
+    if letter == "A":
+        if any(isinstance(v, arrays.ARRAYS) and arrays.memory(v).type.layout != "C" for v in operands):
+            raise e.refuse(f"np.{name}(order='A') of arrays that may be in any order", hint="write 'C', 'F' or 'K'")
+        return "C"
+    return letter
+
+
+def laid_out(e: Evaluator, made: Abstract, letter: str) -> Abstract:
+    """What a ufunc has made in the order of its operands, in the order that the letter asks for."""
+    if isinstance(made, TupleValue):
+        return TupleValue(tuple(laid_out(e, v, letter) for v in made.items))
+    if letter == "K" or not isinstance(made, arrays.ARRAYS) or arrays.ndim(made) < 2:
+        return made
+    if letter == "C" and arrays.memory(made).type.layout == "C":
+        return made
+    return orders.relaid(e, made, made, letter)
 
 
 def as_arrays(e: Evaluator, made: Abstract) -> Abstract:
