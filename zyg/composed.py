@@ -56,8 +56,47 @@ def _steps(value: Any) -> Any:
     return getattr(type(value), "_fields", None) or range(len(value))
 
 
-def filled(value: Any, numbers: Mapping[Path, Any], at: Path = ()) -> Any:
-    """The structure of `value` with other numbers in it, 0 where none is given; None for what holds none."""
+def first_places(value: Any, at: Path = (), found: dict[int, Path] | None = None) -> dict[int, Path]:
+    """Where the objects in a structure stand first, by identity."""
+    found = {} if found is None else found
+    if has_identity(value):
+        if id(value) in found:
+            return found
+        found[id(value)] = at
+    if not isinstance(value, np.ndarray):
+        for step, part in (parts_of(value) or {}).items():
+            first_places(part, (*at, step), found)
+    return found
+
+
+def has_identity(value: Any) -> bool:
+    """Whether the derivative by this is by the object, in whatever places it stands."""
+    if isinstance(value, (list, dict)):
+        return True
+    return not isinstance(value, (tuple, np.ndarray)) and parts_of(value) is not None
+
+
+def first_place(value: Any, path: Path) -> Path:
+    """Where the number at a place of a structure stands first: what an object in several places gets is told there."""
+    found, at = first_places(value), ()
+    for step in path:
+        at = (*found.get(id(value), at), step)
+        value = part_of(value, (step,)) if not isinstance(value, np.ndarray) and step not in (REAL, IMAGINARY) else None
+    return at
+
+
+def seed(value: Any, path: Path) -> Any:
+    """The cotangent of a value that is 1 for the number at a place."""
+    return filled(value, {first_place(value, path): 1.0}, (), set())
+
+
+def filled(value: Any, numbers: Mapping[Path, Any], at: Path = (), once: set[int] | None = None) -> Any:
+    """The structure of `value` with other numbers in it, 0 where none is given; None for what holds none, and if objects are to
+    be filled `once`, for those that are there."""
+    if once is not None and isinstance(value, (list, dict)):
+        if id(value) in once:
+            return None
+        once.add(id(value))
     if _is_number(value):
         return numbers.get(at, 0.0)
     if _is_complex(value):
@@ -66,13 +105,13 @@ def filled(value: Any, numbers: Mapping[Path, Any], at: Path = ()) -> Any:
         kept = value.dtype.kind == "c" or value.dtype == np.float32
         array = np.zeros(value.shape, value.dtype if kept else np.float64)
         for index in np.ndindex(value.shape):
-            array[index] = filled(value[index], numbers, (*at, index))
+            array[index] = filled(value[index], numbers, (*at, index), once)
         return array
     if isinstance(value, (tuple, list)):
-        items = [filled(item, numbers, (*at, n)) for n, item in zip(_steps(value), value)]
+        items = [filled(item, numbers, (*at, n), once) for n, item in zip(_steps(value), value)]
         return items if isinstance(value, list) else tuple(items)
     if isinstance(value, dict):
-        return {key: filled(item, numbers, (*at, key)) for key, item in value.items()}
+        return {key: filled(item, numbers, (*at, key), once) for key, item in value.items()}
     return None
 
 
@@ -101,12 +140,82 @@ def dot(gradient: Any, tangent: Any) -> Any:
     return gradient * tangent
 
 
+def any_again(value: Any, seen: set[int]) -> bool:
+    """Whether an object stands in several places of a structure."""
+    if isinstance(value, np.ndarray) or _is_number(value):
+        return False
+    if has_identity(value):
+        if id(value) in seen:
+            return True
+        seen.add(id(value))
+    return any(any_again(part, seen) for part in (parts_of(value) or {}).values())
+
+
+class Tangents:
+    """Tangents of arguments, those of an object in several places in the first one that is given for it: the gradient by it, that
+    they are multiplied with, is in each."""
+
+    def __init__(self, function: Any):
+        self.function = function
+        self.first: dict[Path, tuple[str, Any]] = {}  # by the identity of the object and the place in it
+        self.open: set[int] = set()  # those that one is in
+
+    @staticmethod
+    def of(function: Any, args: Any, tangents: Any) -> tuple[Any, ...]:
+        if not any_again(args, set()):
+            return tuple(tangents)
+        self = Tangents(function)
+        return tuple([self.once(x, t, f"argument {n}", ()) for n, (x, t) in enumerate(zip(args, tangents))])
+
+    def once(self, arg: Any, tangent: Any, name: str, place: Path) -> Any:
+        if tangent is None:
+            return None
+        parts = None if isinstance(arg, np.ndarray) else parts_of(arg)
+        if has_identity(arg):
+            if id(arg) in self.open:
+                return None
+            place = (id(arg),)
+        if parts is None:
+            return self.leaf(tangent, name, place)
+        self.open.add(id(arg))
+        by_name = not isinstance(arg, (tuple, list, dict)) or hasattr(type(arg), "_fields")
+        found = {}
+        for n, (step, part) in enumerate(parts.items()):
+            if by_name and not isinstance(tangent, (tuple, list, dict)) or hasattr(type(tangent), "_fields"):
+                given = getattr(tangent, str(step), None)
+            elif isinstance(tangent, dict):
+                given = tangent.get(step)
+            else:
+                given = tangent[n]
+            found[step] = self.once(part, given, name + (f".{step}" if by_name else f"[{step!r}]"), (*place, step))
+        self.open.discard(id(arg))
+        if isinstance(arg, (tuple, list)):
+            return list(found.values())
+        if by_name:
+            found.update({str(step).lstrip("_"): t for step, t in found.items()})  # (as the gradient has them)
+        return found
+
+    def leaf(self, tangent: Any, name: str, place: Path) -> Any:
+        if not place or type(place[0]) is not int:
+            return tangent
+        where, before = self.first.setdefault(place, (name, tangent))
+        if where == name:
+            return tangent
+        if not np.array_equal(before, tangent, equal_nan=True):
+            raise ValueError(
+                f"the tangents that {describe(self.function)} was given for {where} and {name}, which are one, differ: give an object "
+                "that is in several places the same tangent in each, or None in all but one"
+            )
+        return None
+
+
 def jvp(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
     from .api import pullback
 
     arguments, tangents = args
     if len(arguments) != len(tangents):
         raise TypeError(f"jvp of {describe(function)} with {len(arguments)} arguments and {len(tangents)} tangents")
+    tangents = Tangents.of(function, arguments, tangents)  # by what the arguments are before the call
     if users_tangent_rules():
         from .autodiff.objects.user_rules import forward_mode
         from .fallback import python_pullback
@@ -116,7 +225,7 @@ def jvp(transform: Transform, function: Any, args: tuple[Any, ...], keywords: di
     else:
         value, back = pullback(function, *arguments, **keywords)
     found = {
-        path: sum(dot(g, t) for g, t in zip(back(filled(value, {path: 1.0})), tangents))
+        path: sum(dot(g, t) for g, t in zip(back(seed(value, path)), tangents))
         for path in places(value, f"the tangent of the value of {describe(function)}")
     }
     return value, filled(value, found)
@@ -128,7 +237,11 @@ def put_in(args: Any, chosen: Any, places: Any) -> Any:
 
 
 def _by(function: Any, args: Any, numbers: tuple[int, ...], keywords: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
-    """The function as one of some of its arguments, and these."""
+    """The function as one of some of its arguments, and these. Behind them come arrays that share memory with one of them, which
+    are thus seen to be other arguments."""
+    arrays = [args[n] for n in numbers if isinstance(args[n], np.ndarray)]
+    shares = lambda x: isinstance(x, np.ndarray) and any(np.may_share_memory(x, a) for a in arrays)
+    numbers = (*numbers, *[n for n, x in enumerate(args) if n not in numbers and shares(x)])
     if len(numbers) == len(args) == 1 and not keywords:
         return function, tuple(args)
 
@@ -157,15 +270,16 @@ def hvp(transform: Transform, function: Any, args: tuple[Any, ...], keywords: di
     *arguments, v = args
     numbers = chosen("hvp", transform.argnums, describe(function), len(arguments))
     v = copy.deepcopy(v)  # the direction stays where it is, also where it is the point itself
-    directions = tuple(v) if isinstance(transform.argnums, tuple) else (v,)
     by, given = _by(function, arguments, numbers, keywords)
+    given_for = Tangents.of(function, given, v if isinstance(transform.argnums, tuple) else (v,))
+    directions = (*given_for, *[None] * (len(given) - len(given_for)))
     slope = _slope(by)
 
     def along(*xs: Any) -> Any:
         return dot(slope(*xs), directions)
 
     along.__wrapped__ = function
-    found = [filled(x, {}) if d is None else d for x, d in zip(given, gradient(along, *given))]
+    found = [filled(x, {}) if d is None else d for x, d in zip(given, gradient(along, *given))][: len(numbers)]
     return tuple(found) if isinstance(transform.argnums, tuple) else found[0]
 
 
@@ -182,12 +296,12 @@ def hessian(transform: Transform, function: Any, args: tuple[Any, ...], keywords
         def row(path: Path, shape: tuple[int, ...]) -> Any:
             # The gradient is None where the value does not depend on a part of x.
             here = part_of(gradients[k], path)
-            rows = [] if here is None else [back(filled(gradients, {(k, *at): 1.0}))[n] for at in scalars(here, path)]
+            rows = [] if here is None else [back(seed(gradients, (k, *at)))[n] for at in scalars(here, path)]
             return mirrored(given[n], lambda p, s: stacked([part_of(r, p) for r in rows], shape, s))
 
         return mirrored(given[k], row)
 
-    found = [tuple([block(k, n) for n in range(len(given))]) for k in range(len(given))]
+    found = [tuple([block(k, n) for n in range(len(numbers))]) for k in range(len(numbers))]
     return tuple(found) if isinstance(transform.argnums, tuple) else found[0][0]
 
 
@@ -203,7 +317,7 @@ def jacobian(transform: Transform, function: Any, args: tuple[Any, ...], keyword
     if not leaves:
         raise TypeError(f"jacobian takes functions of numbers and arrays; the value is a {type(value).__name__}")
     for path, _, rows in leaves:
-        rows.extend(back(filled(value, {at: 1.0})) for at in scalars(part_of(value, path), path))
+        rows.extend(back(seed(value, at)) for at in scalars(part_of(value, path), path))
     found = {path: rows for path, _, rows in leaves}
 
     def entry(at: int) -> Any:

@@ -275,13 +275,20 @@ def items_of(e: Evaluator, v: Abstract) -> Sequence[Abstract] | None:
 class Matching:
     """Takes a cotangent or tangent (`noun`) of `name` apart, along the structure of what it belongs to (`what`): numbers for
     numbers, arrays for arrays, None for zero.  Subclasses say what becomes of a number and of an array; `by_value` has the
-    outcome, by the identity of the SSA value."""
+    outcome, by the identity of the SSA value.  `at` is the place that is looked at."""
 
     def __init__(self, e: Evaluator, heap: Heap, noun: str, name: str, what: str):
         self.e = e
         self.heap = heap
         self.noun, self.name, self.what = noun, name, what
         self.by_value: dict[int, Any] = {}
+        self.at = ""
+
+    def match_part(self, step: str, wanted: Abstract, given: Abstract) -> None:
+        before = self.at
+        self.at += step
+        self.match(wanted, given)
+        self.at = before
 
     @abstractmethod
     def number(self, wanted: Number, given: Abstract) -> None: ...
@@ -344,12 +351,12 @@ class Matching:
                     raise self.wrong(wanted, given)
                 for name, item in zip(names, parts):
                     if name in fields:
-                        self.match(item, fields[name])
+                        self.match_part(f".{name}", item, fields[name])
                 return
             if items is None or len(items) != len(parts):
                 raise self.wrong(wanted, given)
-            for w, g in zip(parts, items):
-                self.match(w, g)
+            for n, (w, g) in enumerate(zip(parts, items)):
+                self.match_part(f"[{n}]" if names is None else f".{names[n]}", w, g)
             return
         if isinstance(wanted, MaybeValue):
             self.match(wanted.item, given)
@@ -369,12 +376,12 @@ class Matching:
             if not set(names) <= own.keys():
                 return False
             for name, item in zip(names, items):
-                self.match(own[name], item)
+                self.match_part(f"[{name!r}]" if record.kind == "dict" else f".{name}", own[name], item)
             return True
         if record.kind not in ("list", "object", "dict") or items is None or len(items) != len(record.fields):
             return False
-        for w, g in zip(record.fields, items):
-            self.match(w, g)
+        for n, (w, g) in enumerate(zip(record.fields, items)):
+            self.match_part(f".{record.names[n]}" if record.kind == "object" else f"[{n}]", w, g)
         return True
 
     def match_growing(self, record: Record, given: Abstract) -> bool:

@@ -57,8 +57,15 @@ def packed(values: Any) -> Any:
 
 
 @compiled_only
-def unpacked(values: Any, vector: Any) -> Any:
-    """A new structure like `values`, with the numbers of a vector in it."""
+def unpacked(values: Any, vector: Any, function: Any, others: Any) -> Any:
+    """A new structure like `values`, with the numbers of a vector in it; a function and other values, of which copies are made,
+    with the new objects where they hold those of `values`."""
+
+
+@compiled_only
+def columns_of_one(values: Any, matrix: Any) -> None:
+    """An object that stands in several places of `values` has its derivatives in the columns of its first place: give the
+    others the same."""
 
 
 @compiled_only
@@ -78,13 +85,13 @@ def is_vector(value: Any) -> Any:
 
 
 @compiled_only
-def as_floats(x: Any) -> Any:
-    """A tuple or list of numbers, integers among them, as one of floats; anything else as it is."""
+def as_floats(args: Any, places: Any) -> Any:
+    """The arguments, where those that have a place are tuples or lists of numbers, integers among them, of floats."""
 
 
 @compiled_only
 def as_varied(x: Any) -> Any:
-    """An argument as something with derivatives by all the numbers in it: integers as floats."""
+    """A number or array with derivatives: integers as floats."""
 
 
 def pushforward(function: Any, *args: Any, **keywords: Any) -> Any:
@@ -122,13 +129,15 @@ def hessian(function: Any, args: Any, argnums: Any, places: Any, /, **keywords: 
     if any(_is_complex(x) for x, p in zip(args, places) if p is not None):
         raise TypeError("zyg.hessian " + REAL)
     if not isinstance(argnums, int):
-        return _hessian_by_several(function, args, tuple([as_varied(args[n]) for n in argnums]), places, **keywords)
+        given = as_floats(args, places)
+        return _hessian_by_several(function, given, tuple([as_varied(given[n]) for n in argnums]), places, **keywords)
     x = args[argnums]
     if isinstance(x, np.ndarray):
         return _hessian_of_array(function, args, argnums, places, **keywords)
     if is_structure(x):
-        like = as_floats(x)
-        matrix = _hessian_of_numbers(function, args, (like,), places, **keywords)
+        given = as_floats(args, places)
+        like = given[argnums]
+        matrix = _hessian_of_numbers(function, given, (like,), places, **keywords)
         return blocks(like, like, matrix)
     tangents = tuple([1.0 if p is not None else None for p in places])
     second = zyg.jvp(slope(function, argnums, "hessian"), args, tangents, **keywords)[1]
@@ -152,9 +161,16 @@ def _hessian_by_several(function: Any, args: Any, chosen: Any, places: Any, **ke
 
 def _hessian_of_numbers(function: Any, args: Any, chosen: Any, places: Any, **keywords: Any) -> Any:
     """By a vector of the numbers in the chosen arguments."""
-    flat = lambda v, *rest, **options: function(*put_in(rest, unpacked(chosen, v), places), **options)
     rest = tuple([x if p is None else None for x, p in zip(args, places)])
-    return _hessian_of_array(flat, (packed(chosen), *rest), 0, ((), *[None for _ in rest]), **keywords)
+
+    def flat(vector: Any, **options: Any) -> Any:
+        own, f, others = unpacked(chosen, vector, function, rest)
+        return f(*put_in(others, own, places), **options)
+
+    matrix = _hessian_of_array(flat, (packed(chosen),), 0, ((),), **keywords)
+    columns_of_one(chosen, matrix)
+    columns_of_one(chosen, matrix.T)
+    return matrix
 
 
 def _hessian_of_array(function: Any, args: Any, argnum: Any, places: Any, **keywords: Any) -> Any:
@@ -170,7 +186,7 @@ def _hessian_of_array(function: Any, args: Any, argnum: Any, places: Any, **keyw
 
 
 def jacobian(function: Any, args: Any, argnums: Any, places: Any, /, **keywords: Any) -> Any:
-    given = tuple([as_floats(x) if p is not None else x for x, p in zip(args, places)])
+    given = as_floats(args, places)
     kept = copies(given)
     chosen = tuple([x for x, p in zip(kept, places) if p is not None])
     value = zyg.jvp(function, given, tuple([None for _ in given]), **keywords)[0]
@@ -198,11 +214,15 @@ def _jacobian_of_structures(function: Any, args: Any, places: Any, value: Any, *
     """By the numbers in all arguments together, then taken apart."""
     chosen = tuple([x if p is not None else None for x, p in zip(args, places)])
     rest = tuple([x if p is None else None for x, p in zip(args, places)])
-    flat = lambda v, *rest, **options: packed(function(*_either(rest, unpacked(chosen, v), places), **options))
-    numbers = (packed(chosen), *rest)
-    matrix = _jacobian_of_array(flat, numbers, ((), *[None for _ in rest]), packed(value), **keywords)[0]
+
+    def flat(vector: Any, **options: Any) -> Any:
+        own, f, others = unpacked(chosen, vector, function, rest)
+        return packed(f(*_either(others, own, places), **options))
+
+    matrix = _jacobian_of_array(flat, (packed(chosen),), ((),), packed(value), **keywords)[0]
     if matrix is None:
         return tuple([None for _ in args])
+    columns_of_one(chosen, matrix)
     result, at = (), 0
     for x, wanted in zip(chosen, dependence(function, args, **keywords)):
         size = packed(x).size

@@ -34,6 +34,7 @@ from zyg.frontend.values import (
     known,
     map_leaves,
     number_type,
+    reachable,
 )
 from zyg.ir.core import Value, const
 from zyg.ir.types import F32, Array
@@ -156,9 +157,10 @@ def packed(e: Evaluator, values: Abstract) -> Abstract:
 
 
 @emits(drivers.unpacked)
-def unpacked(e: Evaluator, values: Abstract, vector: Abstract) -> Abstract:
+def unpacked(e: Evaluator, values: Abstract, vector: Abstract, function: Abstract, others: Abstract) -> Abstract:
     at: list[Value] = [const(0)]
     made: dict[Any, Reference] = {}
+    open_: list[Any] = []
 
     def number(v: Abstract) -> Abstract:
         assert isinstance(vector, ArrayValue)
@@ -180,7 +182,15 @@ def unpacked(e: Evaluator, values: Abstract, vector: Abstract) -> Abstract:
             e.call(known(set_part), [part, vector, start])
             return part
         if isinstance(v, Reference) and e.heap[v.id].kind in MUTABLE_KINDS:
-            return made[v.id] if v.id in made else of_object(v)
+            if v.id not in made:
+                open_.append(v.id)
+                found = of_object(v)
+                open_.pop()
+                return found
+            if v.id not in open_:  # the numbers that it has are those of its first place
+                for _, lengths in _leaves(e, v, tuple(open_)):
+                    at[0] = e.builder.arith("add", at[0], _size(e, lengths))
+            return made[v.id]
         if isinstance(v, (TupleValue, StructValue)):
             return v.with_parts([of(p) for p in v.parts()])
         return map_leaves(v, lambda leaf: twin(e, leaf) if isinstance(leaf.type, Array) else leaf)
@@ -204,7 +214,65 @@ def unpacked(e: Evaluator, values: Abstract, vector: Abstract) -> Abstract:
         e.heap[made[v.id].id] = record.with_fields(fields)
         return made[v.id]
 
-    return of(values)
+    found = of(values)
+    return TupleValue((found, replaced(e, function, made), replaced(e, others, made, copies=True)))
+
+
+def replaced(e: Evaluator, v: Abstract, made: dict[Any, Reference], copies: bool = False) -> Abstract:
+    """The same structure with other objects in the place of some, and new ones for those that hold such, or all if `copies` is
+    said, of arrays too."""
+    heap = reachable([v], e.heap)
+    ids = {i: new.id for i, new in made.items()}
+    for i, record in heap.items():
+        if i not in made and (copies and record.kind in MUTABLE_KINDS or made.keys() & reachable([Reference(i)], heap)):
+            ids[i] = e.new_id("copy")
+    rename = lambda i: ids.get(i, i)
+    leaf = lambda x: twin(e, x) if copies and isinstance(x.type, Array) else x
+    for i, record in heap.items():
+        if i in ids and i not in made:
+            e.heap[ids[i]] = record.with_fields(map_leaves(x, leaf, rename) for x in record.fields)
+    return map_leaves(v, leaf, rename)
+
+
+def _repeated(e: Evaluator, values: Abstract) -> list[tuple[Value, Value, Value]]:
+    """Where numbers stand in a vector of those in a structure that stand in it before, as their objects do in the structure:
+    where they stand first, where again, how many."""
+    at: Value = const(0)
+    first: dict[Any, Value] = {}
+    found: list[tuple[Value, Value, Value]] = []
+
+    def of(v: Abstract, place: tuple[Any, ...], open_: tuple[Any, ...]) -> None:
+        """`place` is that in the object around it, which begins with its id."""
+        nonlocal at
+        if isinstance(v, Reference):
+            if v.id in open_:
+                return
+            place, open_ = (v.id,), (*open_, v.id)
+        lengths = _lengths(e, v)
+        parts = _parts(e, v)
+        if lengths is None or parts:
+            for n, part in enumerate(parts):
+                of(part, (*place, n), open_)
+            return
+        size = _size(e, lengths)
+        if place[0] is not None and place in first:
+            found.append((first[place], at, size))
+        first.setdefault(place, at)
+        at = e.builder.arith("add", at, size)
+
+    of(values, (None,), ())
+    return found
+
+
+def show_again(matrix: Any, first: int, at: int, size: int) -> None:
+    matrix[:, at : at + size] = matrix[:, first : first + size]
+
+
+@emits(drivers.columns_of_one)
+def columns_of_one(e: Evaluator, values: Abstract, matrix: Abstract) -> Abstract:
+    for places in _repeated(e, values):
+        e.call(known(show_again), [matrix, *map(Number, places)])
+    return NONE
 
 
 def _mirrored(e: Evaluator, v: Abstract, make: Callable[[Abstract, list[Value], Value], Abstract]) -> Abstract:
@@ -266,17 +334,34 @@ def is_structure(e: Evaluator, *values: Abstract) -> Abstract:
 
 
 @emits(drivers.as_floats)
-def as_floats(e: Evaluator, x: Abstract) -> Abstract:
-    if not (_is_vector(e, x) and _is_structure(e, x)) or _lengths(e, x) is not None:
-        return x
-    if isinstance(x, Reference) and e.heap[x.id].kind == "growing":
-        return e.call(known(floats_of), [x])
+def as_floats(e: Evaluator, args: Abstract, places: Abstract) -> Abstract:
+    """An object that is given in several places is another one in all of them."""
+    assert isinstance(args, TupleValue) and isinstance(places, TupleValue)
+    made: dict[Any, Reference] = {}
 
     def of(v: Abstract) -> Abstract:
+        if isinstance(v, Reference) and v.id in made:
+            return made[v.id]
         items = known_items(e, v)
+        if isinstance(v, Reference):
+            record = e.heap[v.id]
+            if record.kind == "growing":
+                found = e.call(known(floats_of), [v])
+                assert isinstance(found, Reference)
+                made[v.id] = found
+            else:
+                made[v.id] = Reference(e.new_id("floats"))
+                e.heap[made[v.id].id] = record.with_fields(map(of, record.fields))
+            return made[v.id]
         return Number(to_float(e, v)) if items is None else TupleValue(tuple(map(of, items)))
 
-    return of(x)
+    found = [
+        of(x) if p is not NONE and _is_vector(e, x) and _is_structure(e, x) and _lengths(e, x) is None else x
+        for x, p in zip(args.items, places.items)
+    ]
+    return TupleValue(
+        tuple(x if isinstance(x, Reference) and x in made.values() else replaced(e, x, made) for x in found)
+    )
 
 
 @emits(drivers.as_varied)
@@ -286,7 +371,7 @@ def as_varied(e: Evaluator, x: Abstract) -> Abstract:
         return e.call(known(float), [x])
     if isinstance(x, ArrayValue) and x.type.dtype.kind == "i":
         return e.call(known(np.asarray), [x, known(np.float64)])
-    return as_floats(e, x)
+    return x
 
 
 def floats_of(x: list[Any]) -> list[float]:

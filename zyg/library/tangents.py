@@ -7,6 +7,9 @@ copied into the module under construction and called.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
 
 from zyg.autodiff.activity import differentiable, summarise
 from zyg.autodiff.helpers import empty_like, lying_as
@@ -26,6 +29,7 @@ from zyg.frontend.values import (
     TupleValue,
     describe,
     is_number,
+    known,
     map_leaves,
     reachable,
 )
@@ -45,7 +49,7 @@ class Perturbations(Matching):
     """Takes the tangents of arguments apart into those of a function's parameters.
 
     With several lanes the tangent of a number is a tuple of numbers, and that of an array has the lanes as its last
-    dimension.
+    dimension.  An object in several places has one tangent: those that are given for it have to be equal.
     """
 
     def __init__(self, e: Evaluator, body: Body, name: str, lanes: int, writes: bool):
@@ -55,6 +59,25 @@ class Perturbations(Matching):
         params = body.module.functions[body.name].params
         self.operands = {id(p): v for p, v in zip(params, body.operands)}
         self.axes = body.axes
+        self.first: dict[
+            int, tuple[str, list[Abstract]]
+        ] = {}  # where the tangent of a parameter was given, by the same identity
+
+    def is_first(self, wanted: Number | ArrayValue, given: Sequence[Abstract]) -> bool:
+        """Whether this is the first tangent that is given for it.  Another one is compared with it when the code runs."""
+        e = self.e
+        place, before = self.first.setdefault(id(wanted.value), (self.at, [*given]))
+        if place == self.at:
+            return True
+        for x, y in zip(before, given):
+            same = e.call(known(same_tangents), [x, y])
+            e.guard(
+                scalar_value(e, same),
+                "ValueError",
+                f"the tangents that {self.name} was given for {place} and {self.at}, which are one, differ: give an object that is in "
+                "several places the same tangent in each, or None in all but one",
+            )
+        return False
 
     def fits_number(self, given: Abstract) -> bool:
         items = items_of(self.e, given) if self.lanes > 1 else (given,)
@@ -66,7 +89,8 @@ class Perturbations(Matching):
     def number(self, wanted: Number, given: Abstract) -> None:
         items = items_of(self.e, given) if self.lanes > 1 else (given,)
         assert items is not None
-        self.by_value[id(wanted.value)] = [number_as(self.e, i, cotangent_type(wanted.type)) for i in items]
+        if self.is_first(wanted, items):
+            self.by_value[id(wanted.value)] = [number_as(self.e, i, cotangent_type(wanted.type)) for i in items]
 
     def array(self, wanted: ArrayValue, given: ArrayValue) -> None:
         e = self.e
@@ -81,6 +105,8 @@ class Perturbations(Matching):
                 found,
                 length,
             )
+        if not self.is_first(wanted, (given,)):
+            return
         operand = self.operands[id(wanted.value)]
         if id(wanted.value) in self.axes:
             lanes = range(wanted.type.ndim, given.type.ndim)
@@ -100,6 +126,10 @@ class Perturbations(Matching):
         if given.type == wanted and wanted.layout == "C" and not self.writes:
             return given.value
         return copied(e, given.value, operand)
+
+
+def same_tangents(x: Any, y: Any) -> bool:
+    return np.array_equal(x, y, equal_nan=True)
 
 
 def lane_type(array: Value, lanes: int) -> Array:
@@ -183,8 +213,8 @@ def push_forward(
     summary = summarise(module, body.name)[body.name]
     writes = bool(summary.written) or any(isinstance(v.type, Array) for v in body.results)
     given = Perturbations(e, body, name, lanes, writes)
-    for a, t in zip(body.args, tangents):
-        given.match(a, t)
+    for n, (a, t) in enumerate(zip(body.args, tangents)):
+        given.match_part(f"argument {n}", a, t)
     optimise(module, "clean")
     refuse_overlap(e, body, params, summarise(module, body.name)[body.name])
     with final_refusals():

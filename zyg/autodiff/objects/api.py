@@ -96,7 +96,8 @@ def _distinct(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _apart(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments, with copies for arrays that are also other arguments, or that the function has by name: a gradient is by
-    one argument, and what is mutable has one shadow.  That is right as long as none of them is written."""
+    one array, and memory has one shadow.  That is right as long as none of them is written.  Other objects have one derivative,
+    wherever they are."""
     function = getattr(f, "__func__", f)
     seen: list[Any] = []
     if isinstance(function, FunctionType):
@@ -112,13 +113,10 @@ def _apart(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
                 x = x.copy()
                 memory.keep(x, ValueError(what))
             seen.append(x)
-        elif isinstance(x, _MUTABLE):
-            if any(x is other for other in seen):
-                raise ValueError(
-                    f"argument {at} is a {type(x).__name__} that the function also has as another argument or by name; "
-                    "pass a copy of it"
-                )
-            seen.append(x)
+        elif isinstance(x, _MUTABLE) and any(x is other for other in seen):
+            raise ValueError(
+                f"argument {at} is a {type(x).__name__} that the function also has by name; pass a copy of it"
+            )
         result.append(x)
     return tuple(result)
 

@@ -48,12 +48,23 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
     if issubclass(t, (ModuleType, type, BuiltinFunctionType)):
         return NOTHING
     seen = {} if seen is None else seen
-    if id(x) in seen:
-        return NOTHING  # part of itself, or had already: what it gets is told once
-    seen[id(x)] = NOTHING
     if issubclass(t, tuple):
+        if id(x) in seen:
+            return NOTHING
+        seen[id(x)] = NOTHING
+        made: Form = ("tuple", x, _flat_forms(x) or [form(v, seen) for v in x])
         del seen[id(x)]
-        return ("tuple", x, _flat_forms(x) or [form(v, seen) for v in x])
+        return made
+    if id(x) in seen:
+        return seen[id(x)]  # nothing if it is part of itself
+    seen[id(x)] = NOTHING
+    made = _form_of_object(x, t, seen)
+    if made is not NOTHING:
+        seen[id(x)] = ("again", made)
+    return made
+
+
+def _form_of_object(x: Any, t: type, seen: dict[int, Form]) -> Form:
     if issubclass(t, SEQUENCES):
         held = x if t is list else list(iteration.own_items(x))
         kinds = set(map(type, held))
@@ -259,6 +270,11 @@ def _nothing(form: Form, d: Any, shadows: Any, take: bool) -> None:
     return None
 
 
+def _again(form: Form, d: Any, shadows: Any, take: bool) -> Any:
+    """An object that stands in the value before: users see what it has in each place; what is taken is taken once."""
+    return None if take else gather(form[1], None, shadows)
+
+
 def _array(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     x = form[1]
     if not shadows.has_array(x):
@@ -361,7 +377,7 @@ def _partial(form: Form, d: Any, shadows: Any, take: bool) -> Any:
 
 
 _GATHER = {
-    "number": _number, "nothing": _nothing, "array": _array, "tuple": _tuple, "numbers": _numbers, "list": _list,
+    "number": _number, "nothing": _nothing, "again": _again, "array": _array, "tuple": _tuple, "numbers": _numbers, "list": _list,
     "dict": _dict, "object": _object, "function": _function, "method": _method, "partial": _partial,
 }  # fmt: skip
 
@@ -447,6 +463,10 @@ def _scatter_nothing(form: Form, c: Any, shadows: Any, what: str) -> None:
     return None
 
 
+def _scatter_again(form: Form, c: Any, shadows: Any, what: str) -> None:
+    """An object that stands in the value before got all of its cotangent there."""
+
+
 def _scatter_array(form: Form, c: Any, shadows: Any, what: str) -> None:
     if callable(c):  # it adds to what it is given
         add, c = c, np.zeros(form[1].shape, np.result_type(form[1].dtype, np.float32))
@@ -513,7 +533,7 @@ def _scatter_object(form: Form, c: Any, shadows: Any, what: str) -> None:
 
 
 _SCATTER = {
-    "number": _scatter_number, "nothing": _scatter_nothing, "array": _scatter_array, "numbers": _scatter_numbers,
+    "number": _scatter_number, "nothing": _scatter_nothing, "again": _scatter_again, "array": _scatter_array, "numbers": _scatter_numbers,
     "tuple": _scatter_tuple, "list": _scatter_list, "dict": _scatter_dict, "method": _scatter_method,
     "partial": _scatter_partial, "function": _scatter_function, "object": _scatter_object,
 }  # fmt: skip
