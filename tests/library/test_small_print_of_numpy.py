@@ -159,3 +159,32 @@ def test_functions_of_zero_slope_have_zeros(f):
         assert slopes.tolist() == [0.0] * 5
     assert zyg.gradient(f, 1.5) == python_pullback(f, (1.5,), {})[1](1.0) == (0.0,)
     np.testing.assert_array_equal(zyg.jit(f)(x), f(x))
+
+
+@each_in_turn
+@pytest.mark.parametrize("number", ["x.sum()", "x[1]", "(x[0] * x[1])"])
+def test_numbers_have_what_arrays_without_dimensions_have(number):
+    said_of = "v.shape, v.ndim, v.size, v.itemsize, v.nbytes, v.strides, v.dtype"
+    said = eval(f"lambda x: ({said_of.replace('v', number)})")
+    x = np.array([0.5, -1.5, 2.0])
+    assert zyg.jit(said)(x) == said(x)
+    for name in ("[0]", "[0:1]", "[1.0]", "[None, 0]"):
+        with pytest.raises(IndexError, match="invalid index to scalar variable"):
+            zyg.jit(eval(f"lambda x: {number}{name}"))(x)
+
+
+WAYS = """[None]|[...]|[()]|[None, None]|.reshape(1)|.reshape(())|.reshape(-1, 1)|.ravel()|.flatten()|.copy()|.squeeze()|.transpose()|.T
+.conj()|.repeat(2)|.take([0, 0])|.cumsum()|.cumprod()|.item()|.tolist()|.astype(float, copy=False)""".replace(
+    "\n", "|"
+).split("|")
+
+
+@each_in_turn
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_made_of_a_number_has_its_derivative(way):
+    f = eval(f"lambda x: np.sum(np.sin((x[0] * x[1]){way}) * 1.5) + x[1]", {"np": np})
+    x = np.array([0.5, -1.5])
+    slope = 1.5 * np.size(eval(f"np.float64(1.0){way}")) * np.cos(x[0] * x[1])
+    expected = [slope * x[1], slope * x[0] + 1.0]
+    np.testing.assert_allclose(zyg.jit(zyg.grad(f))(x), expected, rtol=1e-14)
+    np.testing.assert_allclose(python_pullback(f, (x,), {})[1](1.0)[0], expected, rtol=1e-14)

@@ -397,16 +397,12 @@ def _number_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract | None:
         return Known(0.0 if cls is float else 0)
     if name == "denominator" and issubclass(cls, (int, np.integer)):
         return Known(1)
-    if name == "dtype" and isinstance(v, Number) and v.numpy:
-        return Known(np.dtype(cls))
-    if name == "ndim" and isinstance(v, Number) and v.numpy:
-        return Known(0)
-    if name == "shape" and isinstance(v, Number) and v.numpy:
-        return TupleValue(())
-    if name == "size" and isinstance(v, Number) and v.numpy:
-        return Known(1)
     if name == "__class__":
         return Known(cls)
+    if isinstance(v, Number) and v.numpy:
+        said = numpy_numbers.attribute(v, cls, name)
+        if said is not None:
+            return said
     for base in cls.__mro__:
         if _has_method(base, name):
             return MethodValue((base, name), v)

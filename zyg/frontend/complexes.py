@@ -17,6 +17,7 @@ from zyg.ir.records import replace
 from zyg.ir.types import F32, F64
 
 from .comparison import compare
+from .later import numpy_numbers
 from .operators import fold
 from .python_numbers import COMPARISONS, PYTHON, SYMBOLS, message_of
 from .scalars import any_of, finite_or_nan, math_op, negate, nonzero, not_finite, scalar_value, to_float
@@ -333,8 +334,10 @@ def attribute(e: Evaluator, v: ComplexValue, name: str) -> Abstract | None:
     cls = np.complex128 if v.numpy else complex
     if name == "__class__":
         return Known(cls)
-    if v.numpy and name in ("dtype", "ndim", "size", "shape"):
-        return {"dtype": Known(np.dtype(cls)), "ndim": Known(0), "size": Known(1), "shape": TupleValue(())}[name]
+    if v.numpy:
+        said = numpy_numbers.attribute(v, cls, name)
+        if said is not None:
+            return said
     for base in cls.__mro__:
         if registry.method(base, name) is not None:
             return MethodValue((base, name), v)

@@ -14,7 +14,7 @@ from .meeting import is_mixed, may_be_python
 from .python_numbers import PYTHON, SWAPPED, SYMBOLS, ieee_floor
 from .scalars import math_op, scalar_value
 from .type_names import certain
-from .values import Abstract, ComplexValue, Known, Number, known, number_type
+from .values import Abstract, ComplexValue, Known, Number, TupleValue, known, number_type
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator
@@ -86,6 +86,30 @@ def python_number(e: Evaluator, v: Abstract) -> Abstract:
         return known(v.object.item()) if isinstance(v, Known) and isinstance(v.object, np.generic) else v
     target = F64 if v.type.kind == "f" else BOOL if v.type is BOOL else I64
     return Number(e.builder.cast(v.value, target))
+
+
+def attribute(v: Abstract, cls: type, name: str) -> Abstract | None:
+    """What a number of NumPy's says of itself as an array without dimensions; None for what it does not."""
+    if name == "T":
+        return v
+    dtype = np.dtype(cls)
+    if name in ("itemsize", "nbytes"):
+        return Known(dtype.itemsize)
+    if name in ("shape", "strides"):
+        return TupleValue(())
+    return {"dtype": Known(dtype), "ndim": Known(0), "size": Known(1)}.get(name)
+
+
+def item(e: Evaluator, v: Abstract, key: Abstract) -> Abstract:
+    """`x[key]` of a number of NumPy's, whose key says how many axes of length 1 come before it."""
+    from . import indexing, kinds
+
+    certain(e, v, "an item")
+    parts = kinds.known_items(e, key)
+    parts = (key,) if parts is None else parts
+    if not all(isinstance(p, Known) and (p.object is None or p.object is Ellipsis) for p in parts):
+        e.throw("IndexError", "invalid index to scalar variable.")
+    return indexing.get_item(e, e.call(known(np.asarray), [v]), key) if parts else v
 
 
 def numpy_arithmetic(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:

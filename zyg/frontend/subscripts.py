@@ -9,6 +9,7 @@ from zyg.ir.core import Const, Value, const
 from . import arrays, dicts, flat, growing, indexing, kinds, lists
 from .comparison import same_item
 from .exceptions import no_text
+from .later import numpy_numbers
 from .meeting import join_numbers
 from .merging import settled
 from .scalars import any_of, as_index, boolean, scalar_value, to_int
@@ -17,6 +18,7 @@ from .values import (
     NONE,
     Abstract,
     ChoiceValue,
+    ComplexValue,
     DictView,
     Known,
     Number,
@@ -43,6 +45,8 @@ def get_item(e: Evaluator, v: Abstract, key: Abstract) -> Abstract:
         return indexing.get_item(e, v, key)
     if isinstance(v, flat.FlatValue):
         return flat.get_item(e, v, key)
+    if isinstance(v, (Number, ComplexValue)) and v.numpy:
+        return numpy_numbers.item(e, v, key)
     if isinstance(v, DictView):
         e.type_error(f"'dict_{v.name}' object is not subscriptable")
     items = kinds.known_items(e, v)

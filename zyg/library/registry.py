@@ -30,7 +30,7 @@ from zyg.frontend.values import known_key
 from ..ir.records import record
 
 NUMPY = (  # what programs use most comes first: looking for it, all before it is loaded
-    "attributes", "constructors", "methods", "shaping", "views", "ufuncs", "arithmetic", "selection", "reductions",
+    "attributes", "constructors", "methods", "number_methods", "shaping", "views", "ufuncs", "arithmetic", "selection", "reductions",
     "extrema", "products", "diagonals", "taking", "positions", "sorting", "logic", "cumulative", "joining", "ranges",
     "common", "contractions", "ufunc_methods", "inplace", "dtypes", "repeating", "searching", "signals", "statistics",
     "splitting", "grids", "iterating", "applying", "polynomials", "tensors", "sets", "windows", "error_state",

@@ -310,6 +310,17 @@ case([(np.generic, "item"), (np.complexfloating, "item")], lambda a: a[0].item()
 case((np.complexfloating, "item"), lambda a: (a[0] * 2).item(), a=A("n", "D", least=1), exact=True)
 case((np.generic, "astype"), lambda a: a[0].astype(np.int64), a=A("n", "dfl", "finite", least=1), derivative=False)
 case(
+    [(np.generic, name) for name in ("reshape", "ravel", "flatten", "copy", "squeeze", "transpose", "repeat", "take", "conj")],
+    lambda a: (
+        a[0].reshape(1), a[0].reshape((1, -1)), a[0].reshape(()), a[0].ravel(), a[0].flatten(), a[0].copy(), a[0].squeeze(), a[0].transpose(),
+        a[0].repeat(3), a[0].take([0, 0]), a[0].conj(), a[0].T, a[0][None], a[0][..., None], a[0][()], np.sum(a)[None, None],
+        a[0].astype(a.dtype, copy=False), a[0].astype(np.complex128, casting="safe"),
+    ),
+    a=A("n", "dliD", least=1),
+    exact=True,
+)  # fmt: skip
+case((np.generic, "nonzero"), lambda a: a[0].nonzero(), a=A("n", "d", least=1), derivative=False)
+case(
     [(np.generic, "tolist"), (np.complexfloating, "tolist")],
     lambda a: a[0].tolist(),
     a=A("n", "dlD", least=1),

@@ -31,7 +31,7 @@ def _as_function(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any
 
 for _name in "sum mean prod max min var std cumsum dot trace clip round".split():
     method(np.ndarray, _name)(functools.partial(_as_function, getattr(np, _name)))
-    if _name not in ("cumsum", "dot", "trace"):
+    if _name not in ("dot", "trace"):
         method(np.generic, _name)(functools.partial(_as_function, getattr(np, _name)))
 
 
@@ -55,6 +55,20 @@ def _moving_method(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, A
 
 for _name in "transpose reshape ravel flatten copy squeeze swapaxes take repeat diagonal __copy__".split():
     method(np.ndarray, _name)(functools.partial(_moving_method, getattr(np.ndarray, _name)))
+
+
+def _number_method(name: str) -> Any:
+    """A method that numbers have, too: of the positions of an array without dimensions it gives where its elements come from."""
+
+    def called(x: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return getattr(x, name)(*args, **kwargs)
+
+    called.__name__ = name
+    return called
+
+
+for _name in "transpose reshape ravel flatten copy squeeze take repeat cumprod".split():
+    method(np.generic, _name)(functools.partial(_moving_method, _number_method(_name)))
 
 
 for (
@@ -94,9 +108,9 @@ def operator_index(k: Any, size: int) -> Any:
     return k if isinstance(k, tuple) else k % max(size, 1)
 
 
-@method(np.generic, "item")
-def _number_item(x: Any) -> tuple[Any, Any]:
-    return x.item(), (_run_same,)
+@method(np.generic, "item", "tolist")
+def _number_item(x: Any, *index: Any) -> tuple[Any, Any]:
+    return x.item(*index), (_run_same,)
 
 
 def _run_same(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from zyg.autodiff import objects
 from zyg.ir.overtaking import OVERTAKING_FLAT
 
-from . import calls, conversions, foreign, iteration, numpy_items, reentry
+from . import calls, conversions, foreign, iteration, numpy_items, numpy_moves, reentry
 from .arithmetic import find, is_python
 from .cotangents import accumulate
 from .iteration import run_list_item
@@ -52,6 +52,9 @@ def _other_item(x: Any, key: Any) -> tuple[Any, Any]:
     t = type(x)
     if t is np.ndarray or (issubclass(t, np.ndarray) and not is_python(find(t, "__getitem__"))):
         return numpy_items.getitem(x, key)
+    if isinstance(x, np.generic):
+        y, back = numpy_moves.moving(operator.getitem, x, key)
+        return y, None if back is None else (calls.run_shifted, back)
     if t is np.flatiter:
         return numpy_items.getitem(x.base, _unravelled(x, key))
     if t is str or t is bytes or t is range:

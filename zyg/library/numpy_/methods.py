@@ -28,7 +28,6 @@ from zyg.ir.types import BOOL, F64
 
 from ..registry import emits, implements
 from .constructors import C_ORDER, K_ORDER, in_order, like, order_of
-from .ufuncs import cast_scalar
 from .views import as_array
 
 if TYPE_CHECKING:
@@ -107,16 +106,6 @@ def _refused(name: str, hint: str) -> None:
 
 _refused("tobytes", "do it outside of compiled code")
 _refused("resize", "make a new array: np.resize, or np.zeros and an assignment")
-
-
-@emits((np.generic, "item"), (np.generic, "tolist"))
-def scalar_item(e: Evaluator, v: Abstract) -> Abstract:
-    return python_number(e, v)
-
-
-@emits((np.generic, "astype"))
-def scalar_astype(e: Evaluator, v: Abstract, dtype: Abstract) -> Abstract:
-    return cast_scalar(e, v, dtype_of(e, dtype))
 
 
 @emits((np.ndarray, "astype"))
