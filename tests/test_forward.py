@@ -839,3 +839,22 @@ def test_wrong_tangent_rules():
 
     with pytest.raises(TypeError, match="another structure"):
         zyg.jvp(f, (1.0,), (1.0,))
+
+
+@pytest.mark.parametrize("second", [zyg.hvp, zyg.hessian])
+def test_arrays_made_in_the_function_are_not_taken_for_arguments(second):
+    """A gradient keeps `H`, which is written when it is made, on one stack with `m`, which nobody writes: they are not one array."""
+
+    def f(m, ys):
+        H = np.array([[1.0, 0.0]])
+        s = 0.0
+        for _ in ys:
+            S = H @ H.T + 0.5
+            s += (H @ m) @ (H @ m) * S[0, 0]
+        return s
+
+    m, ys = np.array([0.3, -0.2]), np.array([0.5, 1.0, -0.3])
+    expected = {zyg.hvp: [2.7, 0.0], zyg.hessian: [[9.0, 0.0], [0.0, 0.0]]}[second]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", zyg.FallbackWarning)
+        assert np.allclose(second(f, m, ys, *[m] * (second is zyg.hvp)), expected, rtol=1e-13)

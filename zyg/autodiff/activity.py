@@ -59,7 +59,9 @@ class Aliases:
 
     def __init__(self, function: Function, module: Module, summaries: dict[str, Summary] | None = None):
         self.parent: dict[Value, Value] = {}
-        self._holders: dict[Value, Value] = {}  # per stack: an array that goes through it
+        self._holders: dict[
+            Value, dict[int, Value]
+        ] = {}  # per stack: an array that goes through it, in each place of its items
         passing = [i for b in function.blocks for i in b.instrs if i.op in ("push", "pop")]
         self._on_tape = {
             v
@@ -95,8 +97,9 @@ class Aliases:
                 self._join_fields(instr.operands[0], instr.results)
         for p in function.params:
             # What a forward half has put on a stack may be (views of) arrays that it hands over beside it.
-            held = self._holders.get(self.find(p)) if isinstance(p.type, Stack) else None
-            if held is not None and isinstance(held.type, Array):
+            through = self._holders.get(self.find(p), {}) if isinstance(p.type, Stack) else {}
+            for held in through.values():
+                assert isinstance(held.type, Array)
                 for other in function.params:
                     if isinstance(other.type, Array) and other.type.dtype is held.type.dtype:
                         self._join(other, held)
@@ -113,13 +116,13 @@ class Aliases:
             self._join(a, b)
 
     def _join_fields(self, store: Value, values: list[Value]) -> None:
-        """Arrays that go through one stack are one class.  All memory that is on a tape is one class with the tape: the
+        """Arrays that go through one stack in the same place of its items are one class.  All memory that is on a tape is one class with the tape: the
         functions that share it may write to that memory."""
-        for v in values:
+        for place, v in enumerate(values):
             if store.type is TAPE:
                 self._join_if_memory(v, store)
             elif isinstance(v.type, Array):
-                self._join(v, self._holders.setdefault(self.find(store), v))
+                self._join(v, self._holders.setdefault(self.find(store), {}).setdefault(place, v))
                 if store in self._on_tape:
                     self._join(v, store)
 
