@@ -20,8 +20,8 @@ PLAIN_KEYS = frozenset({str, int, bool, bytes, type(None)})
 # Types of keys that may be looked up plainly: those whose hash and comparison change nothing, as far as is known.
 HASHED: set[type] = {*PLAIN_KEYS, float, complex, tuple}
 _ALWAYS_HASHED = frozenset(HASHED)
-# Classes whose comparisons by `<` and `>` only calculate, as far as is known.
-COMPARED: set[type] = set()
+# By class the attributes that comparisons read, as far as is known, if they only calculate, else None.
+COMPARED: dict[type, frozenset[str] | None] = {}
 
 
 def forget_hashed() -> None:

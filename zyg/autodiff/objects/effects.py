@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import builtins
 import dis
+import math
+from collections.abc import Container
 from functools import lru_cache
 from inspect import getattr_static
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from zyg.errors import Unsupported
 from zyg.frontend.capture import capture
@@ -15,11 +17,42 @@ from zyg.ir.core import Const, Function, Instr, Value
 
 from ..identity import ByIdentity
 
-_SAFE = frozenset(
-    "global getattr tuple lt le eq ne gt ge is is_not not truth contains return jump branch getitem add sub mul truediv mod "
-    "neg pos floordiv pow convert format string free_cell get_cell unbound checked_local and or xor invert".split()
-)
-_PURE = frozenset({hash, len, isinstance, issubclass, type, id, abs, str, repr, int, float, bool, tuple, round})
+_COMPARISONS = frozenset(f"__{name}__" for name in "lt le eq ne gt ge".split())
+_SHOWING = frozenset({"__str__", "__repr__", "__format__"})
+_TRUTH = frozenset({"__bool__", "__len__"})
+_ITEMS = frozenset({"__iter__", "__next__", "__getitem__", "__len__", "__length_hint__"})
+_NUMBER = frozenset({"__float__", "__int__", "__index__", "__trunc__"})
+# The special methods that an operation asks its operands for.
+_ASKING: dict[str, frozenset[str]] = {
+    **dict.fromkeys("lt le eq ne gt ge".split(), _COMPARISONS),
+    **dict.fromkeys(("not", "truth", "branch"), _TRUTH),
+    **dict.fromkeys(("convert", "format", "string"), _SHOWING),
+    **{
+        name: frozenset({f"__{name}__", f"__r{name}__"})
+        for name in "add sub mul truediv mod floordiv pow and or xor".split()
+    },
+    **{name: frozenset({f"__{name}__"}) for name in ("neg", "pos", "invert")},
+    "contains": _COMPARISONS | _ITEMS | {"__contains__", "__hash__"},
+    "getitem": _COMPARISONS | {"__getitem__", "__missing__", "__index__", "__hash__"},
+    **dict.fromkeys(
+        "global getattr tuple is is_not return jump free_cell get_cell unbound checked_local".split(), frozenset()
+    ),
+}
+# The same of builtin functions.
+_PURE: dict[Any, frozenset[str]] = {
+    **dict.fromkeys((isinstance, issubclass, type, id), frozenset()),
+    **dict.fromkeys((str, repr), _SHOWING),
+    **dict.fromkeys((int, float), _NUMBER),
+    bool: _TRUTH,
+    hash: frozenset({"__hash__"}),
+    len: frozenset({"__len__"}),
+    abs: frozenset({"__abs__"}),
+    round: frozenset({"__round__"}),
+    tuple: _ITEMS,
+}
+_OF_MATH = _NUMBER | {"__ceil__", "__floor__"}
+# What may give an object that it was given; all others give something else.
+_PASSING_ON = frozenset({"tuple", "getitem", "checked_local"})
 # What these give carries no derivative.
 _CONSTANTS = frozenset("lt le eq ne gt ge is is_not not contains truth convert format string".split())
 _GIVING_CONSTANTS = frozenset("hash len isinstance issubclass type id str repr int bool".split())
@@ -27,25 +60,60 @@ _GIVING_CONSTANTS = frozenset("hash len isinstance issubclass type id str repr i
 _TYPED = frozenset(
     f"__{name}__" for name in "str repr format hash len bool int index bytes sizeof length_hint contains".split()
 )
-_verdicts = ByIdentity()  # of code objects: whether their functions do nothing but calculate, with which builtins
 
 
-def only_calculates(f: FunctionType) -> bool:
-    """Whether a function changes nothing, as far as its own code tells, calls nothing but some builtins, and gives nothing that
-    carries a derivative.
+class Asked(NamedTuple):
+    """What a function does that only calculates, with what it is given: which special methods it asks for, the attributes that it reads,
+    the methods that it calls; whether what it gives may be what it was given, and whether that carries no derivative."""
 
-    >>> only_calculates(lambda self: hash(self.name)), only_calculates(lambda self: self.names.append(1))
-    (True, False)
+    special: frozenset[str]
+    reads: frozenset[str]
+    called: frozenset[str]
+    gives_objects: bool
+    gives_constants: bool
+
+
+_verdicts = (
+    ByIdentity()
+)  # of code objects: (Asked, the builtins that are called, other global names, what is read of these), or False
+
+
+def asked_by(f: FunctionType, plain: Container[type]) -> Asked | None:
+    """What a function asks objects for that it is given; None if it changes something, as far as its own code tells, or calls anything
+    but methods of what it is given, some builtins, and `math`. What it works with beside its arguments has to be `plain`, of these
+    types, or a class.
+
+    >>> asked_by(lambda self: hash(self.name), {int}).reads, asked_by(lambda self: self.names.append(1), {int})
+    (frozenset({'name'}), None)
     """
     found = _verdicts.of(f.__code__)
     if found is None:
-        found = _builtins_called(f.__code__)
+        found = _what_is_asked(f.__code__)
         _verdicts.note(f.__code__, found)
-    return found is not False and not any(name in f.__globals__ for name in found)
+    if found is False:
+        return None
+    asked, builtin, others, read = found
+    space = f.__globals__
+    if any(name in space for name in builtin):
+        return None
+    held = [
+        *(space[name] for name in others if name in space),
+        *(f.__defaults__ or ()),
+        *(f.__kwdefaults__ or {}).values(),
+    ]
+    for owner, name in read:
+        x = space.get(owner)
+        if x is math or x is None:
+            continue
+        held.append(getattr_static(x, name, None))
+    try:
+        held += [cell.cell_contents for cell in f.__closure__ or ()]
+    except ValueError:
+        return None
+    return asked if all(type(x) in plain or isinstance(x, type) for x in held) else None
 
 
-def _builtins_called(code: CodeType) -> Any:
-    """The names of the builtins that are called; False if more happens."""
+def _what_is_asked(code: CodeType) -> Any:
     if code.co_flags & 0x2A0:
         return False
     try:
@@ -54,24 +122,88 @@ def _builtins_called(code: CodeType) -> Any:
         return False
     makers = {r: i for _, i in function.instructions() for r in i.results}
     passed: dict[Value, list[Value]] = {}
-    names: set[str] = set()
-    given: list[Value] = []
-    for block, instr in function.instructions():
-        if instr.op == "call_object":
-            callee = makers.get(instr.operands[0])
-            if callee is None or callee.op != "global" or getattr(builtins, callee.attrs["name"], None) not in _PURE:
-                return False
-            names.add(callee.attrs["name"])
-        elif instr.op not in _SAFE or block.handler is not None:
-            return False
-        elif instr.op == "return":
-            given += instr.operands
+    for _, instr in function.instructions():
         for target in instr.targets:
             for p, v in zip(target.block.params, target.args, strict=True):
                 passed.setdefault(p, []).append(v)
-    if code.co_name not in _TYPED and not all(_is_constant(v, makers, passed, set()) for v in given):
+    special: set[str] = set()
+    reads: set[str] = set()
+    called: set[str] = set()
+    builtin: set[str] = set()
+    others: set[str] = set()
+    of_globals: set[tuple[str, str]] = set()
+    given: list[Value] = []
+    for block, instr in function.instructions():
+        given_objects = any(_is_object(v, makers, passed, set()) for v in instr.operands)
+        if instr.op == "call_object":
+            callee = makers.get(instr.operands[0])
+            if callee is None:
+                return False
+            name = str(callee.attrs.get("name"))
+            of = makers.get(callee.operands[0]) if callee.op == "getattr" else None
+            if callee.op == "global" and (asks := _PURE.get(getattr(builtins, name, None))) is not None:
+                builtin.add(name)
+            elif callee.op != "getattr":
+                return False
+            elif name in _COMPARISONS:  # of an object, or of its class
+                asks = _COMPARISONS
+            elif of is not None and of.op == "global" and of.attrs["name"] == "math" and hasattr(math, name):
+                asks = _OF_MATH
+            elif _is_object(callee.operands[0], makers, passed, set()):
+                asks = frozenset()
+                called.add(name)
+            else:
+                return False
+            if given_objects or callee.op == "getattr":
+                special |= asks
+        elif block.handler is not None or (asks := _ASKING.get(instr.op)) is None:
+            return False
+        elif given_objects:
+            special |= asks
+        if instr.op == "return":
+            given += instr.operands
+        elif instr.op == "global" and instr.attrs["name"] not in ("math", *_NAMED):
+            others.add(instr.attrs["name"])
+        elif instr.op == "getattr":
+            name = instr.attrs["name"]
+            made = makers.get(instr.operands[0])
+            if made is not None and made.op == "global":
+                of_globals.add((made.attrs["name"], name))
+            elif name in _REFLECTED:
+                return False
+            elif name not in _COMPARISONS:
+                reads.add(name)
+    asked = Asked(
+        frozenset(special),
+        frozenset(reads),
+        frozenset(called),
+        any(_is_object(v, makers, passed, set()) for v in given),
+        code.co_name in _TYPED or all(_is_constant(v, makers, passed, set()) for v in given),
+    )
+    return asked, frozenset(builtin), frozenset(others - builtin), frozenset(of_globals)
+
+
+_NAMED = ("NotImplemented", "True", "False")
+_REFLECTED = ("__dict__", "__weakref__")  # what these give may be anything
+
+
+def _is_object(v: Value, makers: dict[Value, Instr], passed: dict[Value, list[Value]], seen: set[Value]) -> bool:
+    """Whether a value may be, or hold, what the function was given."""
+    if isinstance(v, Const) or v in seen:
         return False
-    return frozenset(names)
+    seen.add(v)
+    if v in passed:
+        return any(_is_object(x, makers, passed, seen) for x in passed[v])
+    made = makers.get(v)
+    if made is None:
+        return True
+    if made.op == "call_object":
+        callee = makers.get(made.operands[0])
+        if callee is None or callee.op != "global" or callee.attrs["name"] != "tuple":
+            return False
+    elif made.op not in _PASSING_ON:
+        return False
+    return any(_is_object(x, makers, passed, seen) for x in made.operands)
 
 
 def _is_constant(v: Value, makers: dict[Value, Instr], passed: dict[Value, list[Value]], seen: set[Value]) -> bool:
@@ -83,10 +215,12 @@ def _is_constant(v: Value, makers: dict[Value, Instr], passed: dict[Value, list[
         return all(_is_constant(x, makers, passed, seen) for x in passed[v])
     made = makers.get(v)
     if made is None or made.op == "global":
-        return made is not None and made.attrs["name"] in ("NotImplemented", "True", "False")
+        return made is not None and made.attrs["name"] in _NAMED
     if made.op != "call_object":
         return made.op in _CONSTANTS
     callee = makers.get(made.operands[0])
+    if callee is not None and callee.op == "getattr":
+        return callee.attrs["name"] in _COMPARISONS
     return callee is not None and callee.op == "global" and callee.attrs["name"] in _GIVING_CONSTANTS
 
 
@@ -239,4 +373,4 @@ def _names_used(code: CodeType, captured: frozenset[str]) -> Any:
     return False if names & _REFLECTING else frozenset(names)
 
 
-__all__ = ["changes", "depends_on_arguments", "functions_in", "only_calculates"]
+__all__ = ["Asked", "asked_by", "changes", "depends_on_arguments", "functions_in"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import FunctionType, WrapperDescriptorType
 from typing import Any
 
 from zyg.backend.phrases import COMPARED
@@ -10,8 +9,7 @@ from zyg.backend.phrases import COMPARED
 from ..identity import note
 from . import attributes
 from .arithmetic import find
-from .effects import only_calculates
-from .reach import PLAIN
+from .reach import INERT, read_by
 
 _ORDERED = frozenset({float, int, bool, str})
 
@@ -58,36 +56,38 @@ def all_quiet(items: list[Any]) -> bool:
 
 
 def is_quiet(x: Any) -> bool:
-    """Whether comparing an object with another one of its class by `<` or `>` does nothing but calculate with what it holds."""
+    """Whether comparing an object with another one of its class does nothing but calculate with what it holds."""
     t = type(x)
-    if t not in COMPARED and not _note_quiet(t):
+    names = COMPARED[t] if t in COMPARED else _note_comparisons(t)
+    if names is None:
         return False
-    return PLAIN.issuperset(map(type, x.__dict__.values()))
+    held = x.__dict__
+    return all(_is_plain(held[name]) for name in names if name in held)
 
 
-def _note_quiet(cls: type) -> bool:
+def _is_plain(x: Any) -> bool:
+    return type(x) in INERT or (type(x) is tuple and all(map(_is_plain, x)))
+
+
+def _note_comparisons(cls: type) -> frozenset[str] | None:
+    """The attributes that comparisons of instances of a class read, if they only calculate."""
     from ..python import knowledge
 
-    if not knowledge.is_of_python(cls) or not cls.__dictoffset__ or not attributes.plain_lookup(cls):
-        return False
-    functions = []
-    for c in cls.__mro__[:-1]:
-        if "__slots__" in c.__dict__:
-            return False
-        functions += [held.fget for held in c.__dict__.values() if type(held) is property]
-    for name in ("__lt__", "__gt__"):
-        method = find(cls, name)
-        if type(method) is FunctionType:
-            functions.append(method)
-        elif type(method) is not WrapperDescriptorType:
-            return False
-    if find(cls, "__getattr__") is not None or not all(
-        type(f) is FunctionType and only_calculates(f) for f in functions
+    if not knowledge.is_of_python(cls):
+        return None
+    names = None
+    if (
+        cls.__dictoffset__
+        and attributes.plain_lookup(cls)
+        and not any("__slots__" in c.__dict__ for c in cls.__mro__[:-1])
+        and find(cls, "__getattr__") is None
     ):
-        return False
+        names = read_by(cls, _COMPARISONS)
     knowledge.note_class(cls)
-    note(COMPARED, cls, (cls,))
-    return True
+    note(COMPARED, cls, (cls,), names)
+    return names
 
+
+_COMPARISONS = tuple(f"__{name}__" for name in "lt le eq ne gt ge".split())
 
 __all__ = ["all_ordered", "all_quiet", "is_quiet", "less"]

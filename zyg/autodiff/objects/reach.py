@@ -13,10 +13,14 @@ from types import (
     CodeType,
     EllipsisType,
     FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
     MethodType,
     ModuleType,
     NoneType,
     NotImplementedType,
+    WrapperDescriptorType,
 )
 from typing import Any, NamedTuple
 
@@ -27,7 +31,7 @@ from zyg.errors import Unsupported
 
 from ..identity import note
 from . import arithmetic, calls, foreign, iteration, structure
-from .effects import changes, functions_in, only_calculates
+from .effects import asked_by, changes, functions_in
 
 # Operators, text, truth and conversions of exactly these types run no Python code, whatever the instance.
 PLAIN: frozenset[type] = frozenset(
@@ -41,7 +45,7 @@ SIZED: frozenset[type] = PLAIN | {list, tuple, dict, set, frozenset, deque, Orde
 
 # Those of them that may bring functions along, to be called.
 _CALLABLE = frozenset({FunctionType, BuiltinFunctionType, MethodType, type})
-_INERT = PLAIN - _CALLABLE
+INERT = PLAIN - _CALLABLE
 
 _SEQUENCES = (list, tuple, set, frozenset, deque)
 _CONTAINERS = (*_SEQUENCES, dict)
@@ -77,13 +81,13 @@ def entered(values: Iterable[Any], deep: bool = False, inside: bool = True) -> l
     found: dict[int, FunctionType] = {}
     seen: set[int] = set()
     work = list(values)
-    plain = _INERT if deep else PLAIN
+    plain = INERT if deep else PLAIN
     while work:
         x = work.pop()
         t = type(x)  # (isinstance would ask `x.__class__`, which may run code)
         if t in plain:
             continue
-        if t.__flags__ & _HEAP and issubclass(t, _CONTAINERS) and not _methods_of(t).harmless:
+        if t.__flags__ & _HEAP and issubclass(t, _CONTAINERS) and _methods_of(t).reads is None:
             _add_methods(found, t, deep, seen)
         if not inside and issubclass(t, _CONTAINERS):
             continue
@@ -191,12 +195,12 @@ def is_followed(f: FunctionType) -> bool:
 
 
 class _Methods(NamedTuple):
-    """Of a class: what it was when its methods were looked at; all of them; whether the special ones that ask something only
-    calculate; and those that are followed, the special ones and all."""
+    """Of a class: what it was when its methods were looked at; all of them; the attributes that the special ones read which ask
+    something, if they only calculate; and those that are followed, the special ones and all."""
 
     version: int
     every: tuple[FunctionType, ...]
-    harmless: bool
+    reads: frozenset[str] | None
     special_followed: tuple[FunctionType, ...]
     every_followed: tuple[FunctionType, ...]
 
@@ -214,7 +218,7 @@ def _methods_of(cls: type) -> _Methods:
         return known
     special: list[FunctionType] = []
     every: list[FunctionType] = []
-    harmless = True
+    asking: list[str] = []
     for c in cls.__mro__:
         if not c.__flags__ & _HEAP:
             continue
@@ -223,17 +227,67 @@ def _methods_of(cls: type) -> _Methods:
             every += functions
             if name.startswith("__") and name.endswith("__"):
                 special += functions
-                harmless = harmless and (
-                    name in _OTHERS or not any(is_followed(f) and not only_calculates(f) for f in functions)
-                )
+                if name not in _OTHERS and any(map(is_followed, functions)):
+                    asking.append(name)
     made = _Methods(
-        version, tuple(every), harmless, tuple(filter(_is_entered, special)), tuple(filter(_is_entered, every))
+        version,
+        tuple(every),
+        read_by(cls, asking),
+        tuple(filter(_is_entered, special)),
+        tuple(filter(_is_entered, every)),
     )
     if len(_methods) > _MANY:
         _methods.clear()
     if not _passing(cls):
         _methods[cls] = made
     return made
+
+
+def read_by(cls: type, names: Iterable[str]) -> frozenset[str] | None:
+    """The attributes that special methods of a class read, of its instances, directly or by what they call; None if they do anything
+    but calculate, or may give something that carries a derivative."""
+    work = [(name, True) for name in names]
+    looked_at = set(work)
+    reads: set[str] = set()
+
+    def look_at(more: Iterable[str], special: bool) -> None:
+        for name in more:
+            if (name, special) not in looked_at:
+                looked_at.add((name, special))
+                work.append((name, special))
+
+    while work:
+        name, special = work.pop()
+        held = arithmetic.find(cls, name)
+        if special and (held is None or type(held) in _OF_C):
+            continue
+        functions = functions_in(held)
+        if not functions:
+            return None
+        for f in functions:
+            if not is_followed(f):
+                continue
+            asked = asked_by(f, PLAIN)
+            if asked is None or asked.gives_objects and not asked.gives_constants:
+                return None
+            if special and (name in _COMPARED or name not in _OTHERS) and not asked.gives_constants:
+                return None
+            for read in asked.reads - reads:
+                found = arithmetic.find(cls, read)
+                if type(found) is property:
+                    look_at((read,), False)
+                elif found is not None and type(found) not in _READ_PLAINLY:
+                    return None
+            reads |= asked.reads
+            look_at(asked.special, True)
+            look_at(asked.called, False)
+    return frozenset(reads)
+
+
+_COMPARED = frozenset(f"__{name}__" for name in "lt le eq ne gt ge".split())
+# What stands in a class for a special method that runs no code of the class, and what is read from a class without running any.
+_OF_C = frozenset({WrapperDescriptorType, MethodDescriptorType, BuiltinFunctionType, NoneType})
+_READ_PLAINLY = PLAIN | {staticmethod, classmethod, MemberDescriptorType, GetSetDescriptorType} | _OF_C
 
 
 def _passing(cls: type) -> bool:
@@ -252,12 +306,14 @@ def _add_methods(found: dict[int, FunctionType], cls: type, every: bool, seen: s
 def _calculates(x: Any) -> bool:
     """Whether the special methods that ask an object something do nothing but calculate with attributes of plain types."""
     known = _methods_of(type(x))
-    if not known.harmless or not known.every:
+    if known.reads is None or not known.every:
         return False
     held = getattr(x, "__dict__", None)
     if type(held) is dict:
         if not PLAIN.issuperset(map(type, held.values())):
             return False
+        if not all(type(held.get(name)) in INERT for name in known.reads):
+            return False  # it may hold a function in the place of a method
         if not type(x).__dictoffset__:
             return True
     names = structure.fields_of(x) if held is None or hasattr(type(x), "__slots__") else ()
@@ -307,4 +363,4 @@ def _check_keys(*keys: Any) -> tuple[Any, Any]:
     return None, None
 
 
-__all__ = ["PLAIN", "SIZED", "check_key", "check_keys", "entered", "is_followed"]
+__all__ = ["INERT", "PLAIN", "SIZED", "check_key", "check_keys", "entered", "is_followed", "read_by"]
