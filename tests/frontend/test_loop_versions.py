@@ -68,6 +68,10 @@ def test_as_in_cpython(loop: str, start: str) -> None:
     for dtype in ("float32", "int32", "uint8", "int64", "float64"):
         for values in ([], [1], [5], [1, 2], [3, 1, 2], [1, 2, 1, 5, 3, 2]):
             a = np.array(values, dtype)
+            if loop == "both ways" and start == "0.5" and dtype in ("int32", "uint8"):
+                with pytest.raises(zyg.Unsupported, match="of a number that is float on one path and int"):
+                    native(a)  # 7 + v is of a smaller type than 0.5 + v
+                continue
             wanted, found = f(a), native(a)
             assert alike(found, wanted), (dtype, values, wanted, found)
 

@@ -112,6 +112,54 @@ def test_what_depends_on_the_class_is_refused() -> None:
     assert zyg.jit(f)(np.ones(2), np.ones(2)).tolist() == [1.0, 1.0]
 
 
+def _either(start: str, other: str, operation: str) -> Any:
+    namespace: dict[str, Any] = {"np": np}
+    body = f"    if c:\n        r = {start}\n    else:\n        r = {other}\n"
+    exec(f"def f(a, c):\n{body}    return {operation}", namespace)
+    return namespace["f"]
+
+
+UNLIKE = [  # what an int and a float, a bool and an int, a float and a complex number do not have alike
+    ("3", "2.5", ["r + np.int32(3)", "np.uint8(3) * r", "np.array([1, 2]) * r", "np.array([1, 2], np.int32) - r", "np.int64(7) // r",
+                  "np.array([2, 0]) ** r", "np.power(r, 2)", "np.maximum(np.uint8(3), r)", "np.where(a > 2, r, 1)", "a[r]", "np.invert(r)",
+                  "np.clip(np.array([1, 2]), 0, r)", "np.array([7, 0]) // r", "np.add(r, np.int32(1))"]),
+    ("True", "3", ["a[r]", "np.array([True, False]) * r", "a[r, r]"]),
+    ("True", "np.float64(2.5)", ["np.hypot(r, np.float32(0.1))", "np.ones(2, np.float32) * r", "np.float32(2) + r"]),
+    ("2.5", "1j", ["a * r", "np.add(r, a)", "np.ones(2, np.float32) * r", "np.float64(r)", "np.where(a > 2, r, 0.5)", "np.hypot(r, a)"]),
+    ("3", "2.5j", ["np.array([1, 2]) + r", "r * np.int32(2)", "np.full(2, 1.5, np.float32) + r", "np.float32(r)"]),
+]  # fmt: skip
+ALIKE = [
+    ("3", "2.5", ["a * r", "a[0] - r", "r / np.int32(2)", "np.array([1, 2]) / r", "a > r", "np.abs(r) + 0.5", "np.maximum(r, 0) * 1.5", "np.sqrt(r)",
+                  "np.int64(4) * r", "r + np.float32(2)", "np.ones(2, np.float32) * r", "np.array([1, 2]) == r", "np.hypot(r, 2.0)", "a ** r"]),
+    ("3", "np.float64(2.5)", ["a * r", "np.negative(r) * a", "np.array([1, 2]) / r"]),
+    ("2.5", "1j", ["(r * a[0] + 2j) * a", "np.abs(r) * a", "r * np.array([1j, 2])"]),
+    ("0", "1j", ["(r * a[0] + a[1]) * 1j", "r + np.array([1j, 2])"]),
+    ("True", "3", ["a * r", "np.array([1, 2]) * r", "np.int64(2) * r"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("start", "other", "operation"), [(s, o, op) for s, o, ops in UNLIKE for op in ops])
+def test_what_comes_out_otherwise_is_refused(start: str, other: str, operation: str) -> None:
+    """(became values of other types, and other values)"""
+    f = _either(start, other, operation)
+    with pytest.raises(zyg.Unsupported, match=r"of a number that is .* on one path and .* on another|complex64"):
+        zyg.jit(f)(np.array([5.0, 1.0, 2.0, 3.0]), True)
+
+
+@pytest.mark.parametrize(("start", "other", "operation"), [(s, o, op) for s, o, ops in ALIKE for op in ops])
+def test_what_comes_out_alike_is_native(start: str, other: str, operation: str) -> None:
+    f, a = _either(start, other, operation), np.array([5.0, 1.0])
+    for c in (True, False):
+        wanted, found = f(a, c), zyg.jit(f)(a, c)
+        assert np.array_equal(wanted, found) and getattr(found, "dtype", None) in (getattr(wanted, "dtype", None), None)
+
+
+def test_what_is_refused_has_a_gradient() -> None:
+    f = _either("3", "a[0] / 2", "np.sum(np.array([1, 2]) * r) * a[1]")
+    assert zyg.gradient(f, np.array([5.0, 4.0]), True)[0].tolist() == [0.0, 9.0]
+    assert zyg.gradient(f, np.array([5.0, 4.0]), False)[0].tolist() == [6.0, 7.5]
+
+
 def test_derivatives_of_numbers_of_several_kinds() -> None:
     def squares(x: np.ndarray) -> Any:
         s = 0.0
@@ -180,6 +228,10 @@ SUMS = {
 def test_sums_of_several_types(shown: str, dtype: str, n: int) -> None:
     """(an internal error; and a NumPy number behind floats lost what these had lost to rounding)"""
     f, x = SUMS[shown], np.array([5, 1], dtype)
+    if shown == "choices of a loop" and dtype in ("int32", "uint8"):
+        with pytest.raises(zyg.Unsupported, match=r"an operation with a np\.(int32|uint8) of a number that is float"):
+            zyg.jit(f)(x, n)
+        return
     wanted, found = f(x, n), zyg.jit(f)(x, n)
     assert type(found) in (type(wanted), float) and found == wanted, (wanted, found)
     slopes = zyg.jit(zyg.grad(f))(x, n)

@@ -22,6 +22,7 @@ from zyg.ir.types import BOOL, F64, I32, I64, U8, Array, Scalar
 from zyg.typeof import dtype_scalar
 
 from . import kinds, lists
+from .alternatives import refuse_unlike
 from .classes import is_object_class
 from .merging import settled
 from .numpy_numbers import as_numpy
@@ -559,6 +560,7 @@ def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     from . import elementwise as wholes
 
     dtype, ufunc = a.type.dtype, UFUNCS[name].__name__
+    refuse_unlike(e, lambda e, x, y: of_elements(e, name, x, y), [a, b])
     if isinstance(b, (ComplexArrayValue, ComplexValue)):
         as_output(e, ufunc, ComplexValue(Known(0.0), Known(0.0), True), dtype)
 

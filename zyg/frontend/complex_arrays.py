@@ -16,6 +16,7 @@ from zyg.ir.types import BOOL, F64, Array, Scalar
 from . import arrays, complexes
 from .merging import settled
 from .python_numbers import message_of
+from .type_names import certain
 from .values import (
     Abstract,
     ArrayValue,
@@ -88,6 +89,7 @@ def as_real(e: Evaluator, v: Abstract, dtype: Scalar) -> Abstract:
         return v
     if dtype is BOOL:
         return Number(complexes.truth(e, v), True)
+    certain(e, v, "a conversion to a real type", lambda cls: cls is complex)
     if not v.numpy:
         e.type_error(_NOT_REAL[dtype.kind == "f"])
     return Number(arrays.converted(e, Number(complexes.values(e, v)[0], True), dtype), True)

@@ -15,6 +15,7 @@ from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL, F32, F64, U8, Array
 from zyg.ir.types import Scalar as ScalarType
 
+from .alternatives import refuse_unlike
 from .orders import laid_as
 from .scalars import scalar_value
 from .turned import is_long, transposed_alike
@@ -45,6 +46,7 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
     """
     from .arrays import COMPLEX, allocate_unchecked, ndim, permuted, scalar_of
 
+    refuse_unlike(e, function, operands)
     arrays = [v for v in operands if isinstance(v, (ArrayValue, ComplexArrayValue))]
     if all(ndim(v) == 0 for v in arrays):
         return function(e, *(scalar_of(e, v) if v in arrays else v for v in operands))
@@ -126,6 +128,7 @@ def by_parts(
 def lift_into(e: Evaluator, key: Hashable, function: Scalar, a: ArrayValue, b: Abstract) -> bool:
     """`function` of the elements of `a` and of `b`, in the memory of `a`: `a += b`.  False, and nothing is done, where the
     elements that come out are of another type than those of `a`."""
+    refuse_unlike(e, function, [a, b])
     _, types = element_function(e, key, function, [a, b])
     if types != (a.type.dtype,):
         return False
@@ -138,6 +141,7 @@ def lift_to(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Ab
     function gives numbers of the type of `out`."""
     from .arrays import separate
 
+    refuse_unlike(e, function, operands)
     shape = [e.dim(out.value, axis) for axis in range(out.type.ndim)]
     for b in operands:
         if isinstance(b, ArrayValue) and b.value is not out.value:

@@ -22,6 +22,7 @@ from .arrays import ARRAYS, memory, ndim, seen
 from .merging import settled
 from .opaque import natural, refuse_opaque
 from .scalars import scalar_value
+from .type_names import certain
 from .values import (
     Abstract,
     ArrayValue,
@@ -189,10 +190,16 @@ def _part(e: Evaluator, p: Abstract) -> Abstract:
         if arrays.element_type(p).kind not in "iub":
             e.throw("IndexError", _NOT_INTEGERS)
         return p if arrays.ndim(p) else arrays.scalar_of(e, p)
+    certain(e, p, "an index", _as_index)
     scalar = number_type(p)
     if scalar is None or scalar.kind not in "iub":
         e.throw("IndexError", BAD_INDEX)
     return p
+
+
+def _as_index(cls: type) -> str:
+    """What a number of this class is as an index of an array."""
+    return "mask" if issubclass(cls, (bool, np.bool_)) else "position" if issubclass(cls, (int, np.integer)) else "none"
 
 
 def _array_of_indices(e: Evaluator, p: Abstract) -> Abstract:

@@ -108,6 +108,11 @@ def as_numpys(v: Abstract) -> Abstract:
     )
 
 
+def numpys(v: Abstract) -> frozenset[type] | None:
+    """The classes of what NumPy makes of a number that may be of several ones."""
+    return frozenset(np.result_type(c).type for c in classes_of(v)) if is_mixed(v) else None
+
+
 def of_operator(name: str, result: Abstract, *operands: Abstract) -> Abstract:
     """The result of an operator on numbers, with the classes that it may have in CPython."""
     if not isinstance(result, (Number, ComplexValue)):
@@ -121,6 +126,17 @@ def of_operator(name: str, result: Abstract, *operands: Abstract) -> Abstract:
     if isinstance(result, Number):
         return Number(result.value, result.numpy, classes)
     return ComplexValue(result.re, result.im, result.numpy, classes)
+
+
+def of_classes(result: Abstract, classes: frozenset[type]) -> Abstract:
+    """A NumPy number that may be of these classes in CPython."""
+    if isinstance(result, Number):
+        return Number(
+            result.value, result.numpy, classes if classes != {number_class(result.type, result.numpy)} else None
+        )
+    if isinstance(result, ComplexValue):
+        return ComplexValue(result.re, result.im, result.numpy, classes if classes != {np.complex128} else None)
+    return result
 
 
 def _classes(name: str, own: type, last: Abstract, operands: tuple[type, ...]) -> set[type]:

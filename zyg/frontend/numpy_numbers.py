@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zyg.ir.core import Const, Value, const
-from zyg.ir.dtypes import NUMPY_SCALARS, single
+from zyg.ir.dtypes import single
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 
-from .meeting import is_mixed, may_be_python
 from .python_numbers import PYTHON, SWAPPED, SYMBOLS, ieee_floor
 from .scalars import math_op, scalar_value
 from .type_names import certain
@@ -28,16 +27,7 @@ def promote(e: Evaluator, a: Abstract, b: Abstract) -> Scalar:
     strong = [v.type for v in (a, b) if isinstance(v, Number) and v.numpy]
     weak = [v for v in (a, b) if not (isinstance(v, Number) and v.numpy)]
     if len(strong) == 2:
-        together = promote_strong(strong[0], strong[1])
-        for v, other in ((a, strong[1]), (b, strong[0])):
-            if is_mixed(v) and may_be_python(v) and _promote_weak(number_type(v), other) is not together:
-                certain(
-                    e,
-                    v,
-                    f"an operation with a np.{NUMPY_SCALARS[other].__name__}",
-                    lambda cls: issubclass(cls, np.generic),
-                )
-        return together
+        return promote_strong(strong[0], strong[1])
     (scalar,), (other,) = strong, weak
     return _promote_weak(number_type(other), scalar)
 

@@ -17,7 +17,7 @@ from zyg.ir.core import Const
 from zyg.ir.ops import past_64_bits
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8
 
-from . import kinds, meeting
+from . import alternatives, kinds, meeting
 from .classes import is_object_class, look_up, operator_method, refuse_unless_without
 from .comparison import compare, is_made_an_array, plain_tuple, truth
 from .later import arrays, complexes, dicts, lists, numpy_numbers
@@ -99,8 +99,24 @@ def _of_mixed(
     elif all(map(meeting.may_be_python, operands)):
         result = meeting.as_numpys(python(e, name, *map(meeting.as_python, operands)))
     else:
-        result = numpys(e, name, *operands)
+        return _of_numpys(e, name, numpys, *operands)
     return meeting.of_operator(name, result, *operands)
+
+
+# Operators whose values are the same for integers and floats of 64 bits.
+_SAME_VALUES = frozenset({"add", "sub", "mul", "neg", "pos", "abs"})
+
+
+def _of_numpys(e: Evaluator, name: str, numpys: Callable[..., Abstract], *operands: Abstract) -> Abstract:
+    """The operator where one of the numbers is NumPy's, whose type depends on those of both."""
+    again = unary if len(operands) == 1 else binary
+    function = lambda e, *numbers: again(e, name, *numbers)
+    what = "" if len(operands) == 2 else SYMBOLS.get(name, name)
+    if name not in _SAME_VALUES:
+        alternatives.refuse_unlike(e, function, operands, what)
+        return numpys(e, name, *operands)
+    classes = alternatives.widened(e, function, operands, what)
+    return meeting.of_classes(numpys(e, name, *operands), classes)
 
 
 def _refuse_perhaps_bools(e: Evaluator, symbol: str, *operands: Abstract) -> None:

@@ -117,12 +117,13 @@ def _select(e: Evaluator, condition: Abstract, x: Abstract, y: Abstract) -> Abst
     flag = truth(e, condition)
     if isinstance(flag, Const):
         return x if flag.value else y
-    joined = join_numbers([x, y])
-    if joined is None:  # a constant is of the type of the other
-        (number,) = [v for v in (x, y) if isinstance(v, Number)]
-        joined = number.type, number.numpy
+    # A constant beside a NumPy number is of its type.
+    strong = [v for v in (x, y) if isinstance(v, Number) and v.numpy]
+    numbers = [x, y] if len(strong) != 1 or all(isinstance(v, Number) for v in (x, y)) else strong
+    joined = join_numbers(numbers)
+    assert joined is not None
     chosen = e.op("select", flag, scalar_value(e, x, joined[0]), scalar_value(e, y, joined[0]))
-    return joined_number(chosen, joined[1], (x, y))
+    return joined_number(chosen, joined[1], numbers)
 
 
 @emits(is_now)

@@ -40,7 +40,7 @@ for _function, _name in (
     (np.add, "add"), (np.subtract, "sub"), (np.multiply, "mul"), (np.true_divide, "truediv"),
     (np.floor_divide, "floordiv"), (np.remainder, "mod"), (np.power, "pow"),
 ):  # fmt: skip
-    ufunc(_function)(_operator(_name))
+    ufunc(_function, same=_name in ("add", "sub", "mul"))(_operator(_name))
 
 
 # Powers that are products of so few factors that they are off by 4 units in the last place at most, which is what vectorised
@@ -88,7 +88,7 @@ def _sign_operator(name: str) -> Element:
 
 
 for _function, _name in ((np.negative, "neg"), (np.positive, "pos")):
-    ufunc(_function)(_sign_operator(_name))
+    ufunc(_function, same=True)(_sign_operator(_name))
 
 
 @ufunc(np.divmod)

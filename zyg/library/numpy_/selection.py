@@ -32,7 +32,7 @@ from zyg.typeof import dtype_scalar
 
 from ..registry import emits, implements
 from .reductions import UNSET, as_array, delivered, is_set
-from .ufuncs import Element, level, operand, strong, strong_together, ufunc
+from .ufuncs import Element, level, of_these, operand, strong, strong_together, ufunc
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
@@ -74,7 +74,7 @@ def where(e: Evaluator, condition: Abstract, x: Abstract = NONE, y: Abstract = N
     function = lambda e, c, x, y: choose(e, truth(e, c), x, y)
     if any(isinstance(v, arrays.ARRAYS) for v in operands):
         return lift(e, "where", function, operands)
-    return function(e, *operands)
+    return of_these(e, function, operands, "np.where()")
 
 
 # ------------------------------------------------------------------------------------- larger and smaller
@@ -108,8 +108,8 @@ def _refuse_complex(e: Evaluator, *numbers: Abstract) -> None:
         raise e.refuse("an order of complex numbers", hint="compare their parts or absolute values")
 
 
-ufunc(np.maximum)(extremum("ge"))
-ufunc(np.minimum)(extremum("le"))
+ufunc(np.maximum, same=True)(extremum("ge"))
+ufunc(np.minimum, same=True)(extremum("le"))
 
 
 def _but_nan(op: str) -> Element:
@@ -128,8 +128,8 @@ def _but_nan(op: str) -> Element:
     return emitter
 
 
-ufunc(np.fmax)(_but_nan("ge"))
-ufunc(np.fmin)(_but_nan("le"))
+ufunc(np.fmax, same=True)(_but_nan("ge"))
+ufunc(np.fmin, same=True)(_but_nan("le"))
 
 
 def _clipped(e: Evaluator, x: Abstract, low: Abstract, high: Abstract) -> Abstract:
@@ -188,7 +188,7 @@ def clip(
             return _clipped(e, *(next(rest) if p else NONE for p in present))
 
         return delivered(e, lift(e, ("clip", present), function, given), out, "clip")
-    return delivered(e, _clipped(e, *operands), out, "clip")
+    return delivered(e, of_these(e, _clipped, operands, "np.clip()"), out, "clip")
 
 
 @emits((np.ndarray, "clip"), (np.generic, "clip"))
@@ -239,7 +239,7 @@ def round_(e: Evaluator, a: Abstract, decimals: Abstract = Known(0), out: Abstra
             # Multiplied and divided in place, in an array that NumPy has made in C or in Fortran order.
             made = orders.relaid(e, made, a, "A")
         return delivered(e, made, out, "rint")
-    return delivered(e, function(e, a), out, "rint")
+    return delivered(e, of_these(e, function, [a], "np.round()"), out, "rint")
 
 
 emits(np.fix)(lambda e, x, out=NONE: _fix(e, x, out))

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays, lists, orders
+from zyg.frontend.alternatives import refuse_unlike, widened
 from zyg.frontend.arrays import converted, element
 from zyg.frontend.comparison import truth
 from zyg.frontend.elementwise import lift, lift_to
+from zyg.frontend.meeting import is_mixed, numpys, of_classes
 from zyg.frontend.merging import settled
 from zyg.frontend.numpy_numbers import as_numpy, promote
 from zyg.frontend.operators import binary, unary
@@ -83,15 +85,16 @@ for _cls, _scalar in (
     emits(_cls)(_scalar_class(_scalar))
 
 
-def ufunc(*functions: np.ufunc, typed: bool = True) -> Callable[[Element], Element]:
+def ufunc(*functions: np.ufunc, typed: bool = True, same: bool = False) -> Callable[[Element], Element]:
     """The decorated emitter says what a ufunc does to numbers; of arrays, it does it to the elements.
 
     `typed`: its result is of the type that it computes in, so that `dtype=` says what the arguments are converted to.
+    `same`: its values are the same for integers and floats of 64 bits, so a number may be either of them.
     """
 
     def register(emitter: Element) -> Element:
         for function in functions:
-            emits(function)(lifted(function, emitter, typed))
+            emits(function)(lifted(function, emitter, typed, same))
             SCALARS[function] = emitter
         return emitter
 
@@ -101,7 +104,7 @@ def ufunc(*functions: np.ufunc, typed: bool = True) -> Callable[[Element], Eleme
 SCALARS: dict[np.ufunc, Element] = {}
 
 
-def lifted(function: np.ufunc, emitter: Element, typed: bool) -> Element:
+def lifted(function: np.ufunc, emitter: Element, typed: bool, same: bool = False) -> Element:
     name = function.__name__
 
     def entry(
@@ -132,7 +135,7 @@ def lifted(function: np.ufunc, emitter: Element, typed: bool) -> Element:
                            hint=f"write np.where(mask, np.{name}(...), 0.0), or pass `out`")  # fmt: skip
         if any(isinstance(v, arrays.ARRAYS) for v in operands):
             return laid_out(e, lift(e, key, of_numbers, operands, function.nout), letter)
-        return of_numbers(e, *operands)
+        return of_these(e, of_numbers, operands, f"np.{name}()", same)
 
     return entry
 
@@ -158,6 +161,16 @@ def laid_out(e: Evaluator, made: Abstract, letter: str) -> Abstract:
     if letter == "C" and arrays.memory(made).type.layout == "C":
         return made
     return orders.relaid(e, made, made, letter)
+
+
+def of_these(e: Evaluator, function: Element, numbers: list[Abstract], what: str, same: bool = False) -> Abstract:
+    """A function of NumPy's of numbers, each of which may be of several classes (see `ufunc`)."""
+    if not any(map(is_mixed, numbers)):
+        return function(e, *numbers)
+    if same:
+        return of_classes(function(e, *numbers), widened(e, function, numbers, what))
+    refuse_unlike(e, function, numbers, what)
+    return function(e, *numbers)
 
 
 def as_arrays(e: Evaluator, made: Abstract) -> Abstract:
@@ -290,7 +303,7 @@ def _into(
     if len(outs) > 1 or not isinstance(out, ArrayValue):
         made = lift(e, key, function, operands, len(outs)) if any(
             isinstance(v, arrays.ARRAYS) for v in operands
-        ) else function(e, *operands)  # fmt: skip
+        ) else of_these(e, function, operands, f"np.{name}()")  # fmt: skip
         results = made.items if isinstance(made, TupleValue) else (made,)
         if not plain:
             raise e.refuse(f"np.{name}(out=..., where=...) of complex numbers or of several results in native code",
@@ -410,13 +423,13 @@ def strong(e: Evaluator, v: Abstract) -> Abstract:
     if isinstance(v, Number) and v.numpy:
         return v
     if isinstance(v, ComplexValue):
-        return ComplexValue(v.re, v.im, True)
+        return ComplexValue(v.re, v.im, True, numpys(v))
     scalar = number_type(v)
     if scalar is None:
         raise e.refuse(
             "a NumPy function of whole arrays", types=[describe(v, e.heap)], hint="write a loop over elements"
         )
-    return Number(scalar_value(e, v, scalar), True)
+    return Number(scalar_value(e, v, scalar), True, numpys(v))
 
 
 def strong_together(e: Evaluator, *numbers: Abstract) -> list[Abstract]:
@@ -430,7 +443,7 @@ def strong_together(e: Evaluator, *numbers: Abstract) -> list[Abstract]:
     return [strong(e, v) for v in settled_]
 
 
-@ufunc(np.absolute)
+@ufunc(np.absolute, same=True)
 def _absolute(e: Evaluator, x: Abstract, /) -> Abstract:
     return unary(e, "abs", strong(e, x))
 
