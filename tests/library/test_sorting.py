@@ -115,3 +115,62 @@ def test_second_derivatives_of_sorted_numbers():
     for i, j, d in ((0, 0, 2 * b), (0, 3, 2 * a), (3, 0, 2 * a), (2, 2, 2 + 6 * c)):
         expected[y[i], y[j]] += 4 * x[y[i]] * x[y[j]] * d
     np.testing.assert_allclose(zyg.hessian(f, x), expected, rtol=1e-12, atol=1e-12)
+
+
+def rows_of_all_kinds(n):
+    """Long rows: of numbers in no order, in order, periodic, few, equal, with nans, infinite, and such that a sample misleads."""
+    rng = np.random.default_rng(11)
+    k = np.arange(float(n))
+    x = rng.standard_normal(n)
+    peaks = np.where(k < n // 2, x * 1e-9, 1e9 * x)
+    return (
+        x, k, -k, np.sin(k), np.floor(x), np.ones(n), np.where(k % 700 == 5, np.nan, x), np.where(x > 0, np.inf, x),
+        np.where(x > 0.1, np.nan, -np.inf), np.full(n, np.nan), peaks, np.where(k % 2 == 0, -1.0, 1.0), np.abs(k - n / 3),
+    )  # fmt: skip
+
+
+def selected(x):
+    return (
+        np.median(x), np.nanmedian(x), np.percentile(x, 30.0), np.quantile(x, [0.0, 1.0, 0.5, 0.25]),
+        np.nanquantile(x, [0.9, 0.001], method="lower"), np.quantile(x, np.linspace(0, 1, 40)),
+    )  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("dtype", ("f8", "f4", "i4", "i8"))
+def test_order_statistics_of_long_rows_are_numpys(dtype):
+    compiled, along = zyg.jit(selected), zyg.jit(lambda x: (np.median(x, 1), np.quantile(x, [0.2, 0.6], axis=0)))
+    for n in (2001, 5000):
+        for x in rows_of_all_kinds(n):
+            if dtype[0] == "i":
+                x = np.nan_to_num(100 * x, posinf=7, neginf=-7)
+            x = x.astype(dtype)
+            for expected, found in zip(selected(x), compiled(x), strict=True):
+                np.testing.assert_array_equal(found, expected)
+    x = np.stack(rows_of_all_kinds(2100)[:7]).astype(dtype)
+    for expected, found in zip((np.median(x, 1), np.quantile(x, [0.2, 0.6], axis=0)), along(x), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7 if dtype == "f4" else 0)
+        assert found.dtype == expected.dtype
+
+
+def test_derivatives_of_order_statistics_of_long_rows_go_to_elements_of_their_own():
+    """The two in the middle are two elements, also if they are equal, and so are those of several quantiles."""
+    gradient = zyg.grad(lambda x, q: np.median(x) + 2.0 * np.nanquantile(x, 0.3) + np.sum(np.quantile(x, q)))
+    q = np.array([0.7, 0.7001, 0.1])
+    for x in (*rows_of_all_kinds(3000)[:6], rows_of_all_kinds(4000)[10]):
+        slopes = gradient(x, q)
+        places = np.argsort(x, kind="stable")
+        in_order, n = x[places], len(x)
+        expected = np.zeros(n)
+        for fraction, weight in ((0.5, 1.0), (0.3, 2.0), *((f, 1.0) for f in q)):
+            where = fraction * (n - 1)
+            below, part = int(where), where - int(where)
+            expected[below] += weight * (1 - part)
+            if part:
+                expected[below + 1] += weight * part
+        for value in np.unique(in_order):  # of equal elements any may have it
+            np.testing.assert_allclose(
+                slopes[x == value].sum(), expected[in_order == value].sum(), rtol=1e-6, atol=1e-9
+            )
+    both = zyg.grad(np.median)(np.ones(3000))
+    assert sorted(both[both != 0]) == [0.5, 0.5]

@@ -95,6 +95,22 @@ def _extremum(e: Evaluator, symbol: str, args: tuple[Abstract, ...]) -> Abstract
     return TupleValue((Number(place), Number(value, True)))
 
 
+def collect(n: int, row: Any, low: float, high: float, between: Any) -> tuple[int, int]:
+    """Put the numbers from `low` to `high`, of doubles that lie together, to where there is room for all; how many are less, and how
+    many these are."""
+    found = row[(low <= row) & (row <= high)]
+    between[: len(found)] = found
+    return int(np.count_nonzero(row < low)), len(found)
+
+
+@emits(collect)
+def _collect(e: Evaluator, *args: Abstract) -> Abstract:
+    from zyg.frontend.values import Number, TupleValue
+
+    below, found = _emitted(e, "zyg_collect", "vrvvwo", args, I64, I64)
+    return TupleValue((Number(below), Number(found)))
+
+
 def row_largest(n: int, m: int, rows: Any, s0: int, s1: int, places: Any) -> None:
     """Where in rows of doubles that are not none the largest elements are; `s0`, `s1`: the strides."""
     places[...] = np.argmax(rows, 1)

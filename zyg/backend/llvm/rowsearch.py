@@ -1,5 +1,5 @@
 """Places in rows, which library code asks for in each program anew: of a number, of an index that is out of range, of the largest
-element, of flags that are set.
+element, of flags that are set; and the numbers of a row that are between two.
 
 Where elements lie together 32 or eight are looked at at a time, and then which of them it was.  `step`: the bytes from one to the next.
 """
@@ -272,7 +272,74 @@ done:
 }
 """
 
+# The numbers from `low` to `high` of a row of doubles that lie together, put where there is room for all; how many are less, and how
+# many these are.
+COLLECT = """
+declare i8 @llvm.ctpop.i8(i8)
+declare void @llvm.masked.compressstore.v8f64(<8 x double>, ptr, <8 x i1>)
+
+define i64 @zyg_collect(i64 %n, ptr %row, double %low, double %high, ptr %between, ptr %count) {
+entry:
+  %stop = and i64 %n, -8
+  %low1 = insertelement <8 x double> poison, double %low, i64 0
+  %lows = shufflevector <8 x double> %low1, <8 x double> poison, <8 x i32> zeroinitializer
+  %high1 = insertelement <8 x double> poison, double %high, i64 0
+  %highs = shufflevector <8 x double> %high1, <8 x double> poison, <8 x i32> zeroinitializer
+  br label %block
+block:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %many ]
+  %below = phi i64 [ 0, %entry ], [ %below.next, %many ]
+  %found = phi i64 [ 0, %entry ], [ %found.next, %many ]
+  %more = icmp slt i64 %i, %stop
+  br i1 %more, label %many, label %one
+many:
+  %place = getelementptr double, ptr %row, i64 %i
+  %x = load <8 x double>, ptr %place, align 8
+  %less = fcmp olt <8 x double> %x, %lows
+  %less.bits = bitcast <8 x i1> %less to i8
+  %less.count = call i8 @llvm.ctpop.i8(i8 %less.bits)
+  %less.wide = zext i8 %less.count to i64
+  %below.next = add i64 %below, %less.wide
+  %over = fcmp oge <8 x double> %x, %lows
+  %under = fcmp ole <8 x double> %x, %highs
+  %hits = and <8 x i1> %over, %under
+  %bits = bitcast <8 x i1> %hits to i8
+  %there = getelementptr double, ptr %between, i64 %found
+  call void @llvm.masked.compressstore.v8f64(<8 x double> %x, ptr align 8 %there, <8 x i1> %hits)
+  %own = call i8 @llvm.ctpop.i8(i8 %bits)
+  %own.wide = zext i8 %own to i64
+  %found.next = add i64 %found, %own.wide
+  %i.next = add i64 %i, 8
+  br label %block
+one:
+  %k = phi i64 [ %i, %block ], [ %k.next, %look ]
+  %below1 = phi i64 [ %below, %block ], [ %below1.next, %look ]
+  %found1 = phi i64 [ %found, %block ], [ %found1.next, %look ]
+  %left = icmp slt i64 %k, %n
+  br i1 %left, label %look, label %done
+look:
+  %at = getelementptr double, ptr %row, i64 %k
+  %y = load double, ptr %at
+  %y.there = getelementptr double, ptr %between, i64 %found1
+  store double %y, ptr %y.there
+  %y.less = fcmp olt double %y, %low
+  %y.less.wide = zext i1 %y.less to i64
+  %below1.next = add i64 %below1, %y.less.wide
+  %y.over = fcmp oge double %y, %low
+  %y.under = fcmp ole double %y, %high
+  %y.hit = and i1 %y.over, %y.under
+  %y.hit.wide = zext i1 %y.hit to i64
+  %found1.next = add i64 %found1, %y.hit.wide
+  %k.next = add i64 %k, 1
+  br label %one
+done:
+  store i64 %found1, ptr %count
+  ret i64 %below1
+}
+"""
+
 TEXTS = {
+    "zyg_collect": COLLECT,
     "zyg_first_equal": FIRST_EQUAL,
     "zyg_first_outside": FIRST_OUTSIDE,
     "zyg_largest": LARGEST,
