@@ -52,9 +52,9 @@ def _other_item(x: Any, key: Any) -> tuple[Any, Any]:
     t = type(x)
     if t is np.ndarray or (issubclass(t, np.ndarray) and not is_python(find(t, "__getitem__"))):
         return numpy_items.getitem(x, key)
-    if isinstance(x, np.generic):
+    if isinstance(x, (np.number, np.bool_)):
         y, back = numpy_moves.moving(operator.getitem, x, key)
-        return y, None if back is None else (calls.run_shifted, back)
+        return y, None if back is None else (_run_number_item, back)
     if t is np.flatiter:
         return numpy_items.getitem(x.base, _unravelled(x, key))
     if t is str or t is bytes or t is range:
@@ -70,6 +70,11 @@ def _other_item(x: Any, key: Any) -> tuple[Any, Any]:
     if t in _LISTS and type(key) is int:
         return x[key], (run_list_item, x, key if key >= 0 else key + len(x))
     return _general_item(x, key)
+
+
+def _run_number_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else (given[1], None)
 
 
 def _unravelled(x: np.flatiter[Any], key: Any) -> tuple[Any, ...]:
