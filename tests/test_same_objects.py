@@ -99,3 +99,58 @@ def test_many_objects_in_one_argument():
     bodies[3] = bodies[7]
     assert compiled(copy.deepcopy(bodies)) == moved(copy.deepcopy(bodies))
     assert compiled([Body(9.0)] * 9) == moved([Body(9.0)] * 9)
+
+
+def of_rows(t, r):
+    total = 0.0
+    for row in t:
+        total += row[0] * r[0]
+    return total
+
+
+def of_tables(t, u):
+    total = 0.0
+    for i in range(len(t)):
+        for j in range(len(u)):
+            total += t[i][0] * u[j][0]
+    return total
+
+
+def distinct_rows():
+    return [[float(n)] for n in range(12)]
+
+
+ROWS = {
+    "apart": (of_rows, lambda t, r: (t, r)),
+    "a row": (of_rows, lambda t, r: (t, t[3])),
+    "one row twice": (of_rows, lambda t, r: ([*t[:5], t[2], *t[5:]], r)),
+    "rows of each other": (of_tables, lambda t, r: (t, [*t[3:], *distinct_rows()])),
+    "tables apart": (of_tables, lambda t, r: (t, distinct_rows())),
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.filterwarnings("ignore")
+def test_rows_of_long_lists_of_lists(seed):
+    """Where a list is met in several places it has one derivative, by all of them, whatever was called before."""
+    values = {f: zyg.value_and_grad(f, argnums=(0, 1)) for f in (of_rows, of_tables)}
+    calls = list(ROWS) * 2
+    random.Random(seed).shuffle(calls)
+    for name in calls:
+        f, arrange = ROWS[name]
+        t, r = arrange(distinct_rows(), [0.5])
+        value, gradients = values[f](t, r)
+        assert value == f(t, r), name
+        lists = {id(x): x for x in [*t, *(r if type(r[0]) is list else [r])]}
+        for table, gradient in ((t, gradients[0]), (r, gradients[1])):
+            rows = list(zip(table, gradient)) if type(table[0]) is list else [(table, gradient)]
+            for row, (d,) in rows:
+                before, step = (
+                    lists[id(row)][0],
+                    2.0**-10,
+                )  # f is of second degree in each number: the difference is exact
+                sides = []
+                for row[0] in (before + step, before - step):
+                    sides.append(f(t, r))
+                row[0] = before
+                assert d == pytest.approx((sides[0] - sides[1]) / (2 * step), abs=1e-9), name

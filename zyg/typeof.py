@@ -106,6 +106,9 @@ class Typing:
 
     def __init__(self) -> None:
         self.numbers: dict[int, int] = {}
+        self.rows: set[int] = (
+            set()
+        )  # lists of numbers that are told together, as rows of a list: none is met in another place
         self.by_value = False  # whether integers are constants
         self.differentiated = False  # whether a gradient by the value is asked for
         self.open: tuple[int, ...] = ()  # functions being looked at
@@ -169,6 +172,10 @@ class Typing:
         known = self.numbers.get(id(value))
         if known is not None:
             return Shared(known)
+        if id(value) in self.rows:
+            raise UntypableValue(
+                "a list that is a row of a list of lists as well", hint="pass a copy, or the row's number"
+            )
         self.numbers[id(value)] = len(self.numbers)
         return None
 
@@ -226,12 +233,14 @@ class Typing:
 
     def _row(self, rows: list[list[Any]]) -> Type | None:
         """The type of the lists in a list, if they are of one type, all of them numbers, and none is met in another place."""
-        if len(set(map(id, rows))) < len(rows) or any(id(row) in self.numbers for row in rows):
+        own = set(map(id, rows))
+        if len(own) < len(rows) or not own.isdisjoint(self.numbers) or not own.isdisjoint(self.rows):
             return None
         classes = set(map(type, itertools.chain.from_iterable(rows)))
-        if classes == {float}:
-            return Sequence(F64)
-        return Sequence(I64) if classes == {int} and all(-(2**63) <= n < 2**63 for row in rows for n in row) else None
+        if classes == {float} or classes == {int} and all(-(2**63) <= n < 2**63 for row in rows for n in row):
+            self.rows |= own
+            return Sequence(F64 if classes == {float} else I64)
+        return None
 
     def _holds_mutable(self, value: Any) -> bool:
         if isinstance(value, tuple):

@@ -104,6 +104,27 @@ def rebuild_constant(type: Type) -> Any:
     raise TypeError(f"a value of type {type} cannot be given to Python")
 
 
+def require_apart(lists: tuple[list[Any] | None, ...]) -> bool:
+    """Raises if a row of the lists of lists, which stand before None, is in two places, or is one of the other lists behind it.
+
+    >>> row = [1.0]
+    >>> require_apart(([row, [2.0]], None, [3.0]))
+    True
+    >>> require_apart(([row, [2.0]], None, row))
+    Traceback (most recent call last):
+    TypeError: one list in two places
+    """
+    place = lists.index(None)
+    met = set(map(id, lists))
+    for table in lists[:place]:
+        assert table is not None
+        rows = set(map(id, table))
+        if len(rows) < len(table) or not met.isdisjoint(rows):
+            raise TypeError("one list in two places")
+        met |= rows
+    return True
+
+
 def columns(type: Sequence) -> Callable[[list[Any]], tuple[Any, ...]]:
     """The function that makes the length and the arrays of a list; it raises if the list is of another type.
 

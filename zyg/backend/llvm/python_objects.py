@@ -58,6 +58,7 @@ class PythonObjects:
         self.hold_arrays = False
         self.objects: list[str] = []  # the mutable objects that came in, in the order in which one meets them
         self.kinds: dict[Hashable, list[str]] = {}  # those that could be one object, as far as their types tell
+        self.tables: list[str] = []  # those that are lists of lists, of any number of rows
         self.first = 0  # where the objects of the input that is being read begin
         self.made: list[str] = []  # those made for a result
         self.optional = 0
@@ -83,6 +84,19 @@ class PythonObjects:
                     e.emit(f"store ptr {x}, ptr {e.at(table, 8 * at)}")
                 different = self.api("zyg_all_different", "i1", "ptr, i64")
                 e.require(e.call("i1", different, f"ptr {table}", f"i64 {len(objects)}"), miss)
+        if self.tables:
+            from ..calling import require_apart  # on demand: it loads the engine
+
+            others = [o for o in self.kinds["list"] if o not in self.tables]
+            items = [*self.tables, self.data("_Py_NoneStruct"), *others]
+            made = self.checked(e.call("ptr", self.api("PyTuple_New", "ptr", "i64"), f"i64 {len(items)}"), miss)
+            self.keep(made)
+            for k, o in enumerate(items):
+                self.incref(o)
+                e.emit(f"store ptr {o}, ptr {e.at(made, layout.TUPLE_ITEMS + 8 * k)}")
+            call = self.api("zyg_call_or_null", "ptr", "ptr, ptr")
+            function = self.object(require_apart)
+            self.keep(self.checked(e.call("ptr", call, f"ptr {function}", f"ptr {made}", hint="apart"), miss))
 
     def api(self, name: str, result: str, arguments: str) -> str:
         return self.e.module.external(name, result, arguments)

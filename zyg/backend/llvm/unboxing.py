@@ -277,6 +277,8 @@ class Unboxing(PythonObjects):
             return [parts[2], *parts]
         from ..calling import columns
 
+        if isinstance(type.item, Sequence):
+            self.tables.append(o)
         function = self.object(columns(type))
         call = self.api("zyg_call_or_null", "ptr", "ptr, ptr")
         made = self.checked(e.call("ptr", call, f"ptr {function}", f"ptr {o}", hint="columns"), miss)
