@@ -310,6 +310,20 @@ def eigenvalues(x):
     return float(w[0] * w[0] * w[1] + np.sum(np.linalg.eigvals(a * x)))
 
 
+def numbers_as_arrays(x):
+    n = np.array([x, 2.0 * x])[1]
+    total = n.reshape(1)[0] * n.ravel()[0] + n.flatten()[0] * n.copy() + np.sum(n.squeeze() * n.transpose())
+    total = total + n.take(0) * n.repeat(2)[1] + n.cumsum()[0] * n.cumprod()[0] + n.tolist() * n[None][0] * n[()]
+    quotients, rests = np.divmod(np.array([7.3, 2.0]), n)
+    mantissa, exponent = np.frexp(n)
+    return float(total + np.sum(rests * quotients) + mantissa * exponent)
+
+
+def covariances(x):
+    rows = np.array([[x, 2.0, x * x], [1.0, x, 0.3]])
+    return float(np.sum(np.cov(rows) * np.array([[1.0, 2.0], [0.5, 3.0]])) + np.corrcoef(rows)[0, 1])
+
+
 def histograms(x):
     points = np.array([[0.1, 0.2], [0.8, 0.9], [0.4, 0.6]])
     counts, _ = np.histogramdd(points, bins=2, weights=np.array([x, x * x, 2.0]))
@@ -452,6 +466,8 @@ PROGRAMS = {
     f.__name__: f
     for f in (
         eigenvalues,
+        numbers_as_arrays,
+        covariances,
         histograms,
         larger_and_smaller,
         written_arrays,
