@@ -125,4 +125,12 @@ def test_no_symbol_is_in_two_parts_which_are_linked_together():
     assert set(exported) <= set(defined)
 
 
+@each_in_turn
+def test_every_part_is_assembly_that_the_verifier_passes():
+    """Most parts reach LLVM only where a program asks for them, and the verifier never: it would cost time at each first call."""
+    for name in [*runtime.PARTS, *OWN_MATH, *vectormath.NAMES, *matrixmath.NAMES]:
+        parsed = engine().worker.parse(_part_job(name).text)
+        parsed.verify()
+
+
 DEFINED = r"^(?:define (?!internal|private)[^@]*@|@)([\w.]+)(?:\(| = (?!external|internal|private|appending))"
