@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import dis
 import math
-from collections.abc import Container
+from collections.abc import Callable, Container, Iterator
 from functools import lru_cache
 from inspect import getattr_static
 from types import CodeType, FunctionType, ModuleType
@@ -120,12 +120,7 @@ def _what_is_asked(code: CodeType) -> Any:
         function = capture(code)
     except Unsupported:
         return False
-    makers = {r: i for _, i in function.instructions() for r in i.results}
-    passed: dict[Value, list[Value]] = {}
-    for _, instr in function.instructions():
-        for target in instr.targets:
-            for p, v in zip(target.block.params, target.args, strict=True):
-                passed.setdefault(p, []).append(v)
+    origins = _Origins(function)
     special: set[str] = set()
     reads: set[str] = set()
     called: set[str] = set()
@@ -134,13 +129,13 @@ def _what_is_asked(code: CodeType) -> Any:
     of_globals: set[tuple[str, str]] = set()
     given: list[Value] = []
     for block, instr in function.instructions():
-        given_objects = any(_is_object(v, makers, passed, set()) for v in instr.operands)
+        given_objects = any(map(origins.is_object, instr.operands))
         if instr.op == "call_object":
-            callee = makers.get(instr.operands[0])
+            callee = origins.makers.get(instr.operands[0])
             if callee is None:
                 return False
             name = str(callee.attrs.get("name"))
-            of = makers.get(callee.operands[0]) if callee.op == "getattr" else None
+            of = origins.makers.get(callee.operands[0]) if callee.op == "getattr" else None
             if callee.op == "global" and (asks := _PURE.get(getattr(builtins, name, None))) is not None:
                 builtin.add(name)
             elif callee.op != "getattr":
@@ -149,7 +144,7 @@ def _what_is_asked(code: CodeType) -> Any:
                 asks = _COMPARISONS
             elif of is not None and of.op == "global" and of.attrs["name"] == "math" and hasattr(math, name):
                 asks = _OF_MATH
-            elif _is_object(callee.operands[0], makers, passed, set()):
+            elif origins.is_object(callee.operands[0]):
                 asks = frozenset()
                 called.add(name)
             else:
@@ -166,7 +161,7 @@ def _what_is_asked(code: CodeType) -> Any:
             others.add(instr.attrs["name"])
         elif instr.op == "getattr":
             name = instr.attrs["name"]
-            made = makers.get(instr.operands[0])
+            made = origins.makers.get(instr.operands[0])
             if made is not None and made.op == "global":
                 of_globals.add((made.attrs["name"], name))
             elif name in _REFLECTED:
@@ -177,8 +172,8 @@ def _what_is_asked(code: CodeType) -> Any:
         frozenset(special),
         frozenset(reads),
         frozenset(called),
-        any(_is_object(v, makers, passed, set()) for v in given),
-        code.co_name in _TYPED or all(_is_constant(v, makers, passed, set()) for v in given),
+        any(map(origins.is_object, given)),
+        code.co_name in _TYPED or all(map(origins.is_constant, given)),
     )
     return asked, frozenset(builtin), frozenset(others - builtin), frozenset(of_globals)
 
@@ -187,41 +182,58 @@ _NAMED = ("NotImplemented", "True", "False")
 _REFLECTED = ("__dict__", "__weakref__")  # what these give may be anything
 
 
-def _is_object(v: Value, makers: dict[Value, Instr], passed: dict[Value, list[Value]], seen: set[Value]) -> bool:
-    """Whether a value may be, or hold, what the function was given."""
-    if isinstance(v, Const) or v in seen:
-        return False
-    seen.add(v)
-    if v in passed:
-        return any(_is_object(x, makers, passed, seen) for x in passed[v])
-    made = makers.get(v)
-    if made is None:
-        return True
-    if made.op == "call_object":
-        callee = makers.get(made.operands[0])
-        if callee is None or callee.op != "global" or callee.attrs["name"] != "tuple":
-            return False
-    elif made.op not in _PASSING_ON:
-        return False
-    return any(_is_object(x, makers, passed, seen) for x in made.operands)
+class _Origins:
+    """Where the values of a function come from."""
 
+    def __init__(self, function: Function) -> None:
+        self.makers = {r: i for _, i in function.instructions() for r in i.results}
+        self.passed: dict[Value, list[Value]] = {}  # to the parameters of blocks
+        for _, instr in function.instructions():
+            for target in instr.targets:
+                for p, v in zip(target.block.params, target.args, strict=True):
+                    self.passed.setdefault(p, []).append(v)
 
-def _is_constant(v: Value, makers: dict[Value, Instr], passed: dict[Value, list[Value]], seen: set[Value]) -> bool:
-    """Whether a value carries no derivative, wherever it comes from."""
-    if isinstance(v, Const) or v in seen:
-        return True
-    seen.add(v)
-    if v in passed:
-        return all(_is_constant(x, makers, passed, seen) for x in passed[v])
-    made = makers.get(v)
-    if made is None or made.op == "global":
-        return made is not None and made.attrs["name"] in _NAMED
-    if made.op != "call_object":
-        return made.op in _CONSTANTS
-    callee = makers.get(made.operands[0])
-    if callee is not None and callee.op == "getattr":
-        return callee.attrs["name"] in _COMPARISONS
-    return callee is not None and callee.op == "global" and callee.attrs["name"] in _GIVING_CONSTANTS
+    def is_object(self, v: Value) -> bool:
+        """Whether a value may be, or hold, what the function was given."""
+        return any(made is None for made in self._made_by(v, self._passes_on))
+
+    def is_constant(self, v: Value) -> bool:
+        """Whether a value carries no derivative, wherever it comes from."""
+        return all(made is not None and self._gives_constant(made) for made in self._made_by(v))
+
+    def _made_by(self, v: Value, through: Callable[[Instr], bool] = lambda made: False) -> Iterator[Instr | None]:
+        """What may have made a value that is no constant; None for what the function was given.  `through`: the instructions of which
+        the operands are asked instead."""
+        seen: set[Value] = set()
+        work = [v]
+        while work:
+            v = work.pop()
+            if isinstance(v, Const) or v in seen:
+                continue
+            seen.add(v)
+            made = self.makers.get(v)
+            if v in self.passed:
+                work += self.passed[v]
+            elif made is not None and through(made):
+                work += made.operands
+            else:
+                yield made
+
+    def _passes_on(self, made: Instr) -> bool:
+        if made.op == "call_object":
+            callee = self.makers.get(made.operands[0])
+            return callee is not None and callee.op == "global" and callee.attrs["name"] == "tuple"
+        return made.op in _PASSING_ON
+
+    def _gives_constant(self, made: Instr) -> bool:
+        if made.op == "global":
+            return made.attrs["name"] in _NAMED
+        if made.op != "call_object":
+            return made.op in _CONSTANTS
+        callee = self.makers.get(made.operands[0])
+        if callee is not None and callee.op == "getattr":
+            return callee.attrs["name"] in _COMPARISONS
+        return callee is not None and callee.op == "global" and callee.attrs["name"] in _GIVING_CONSTANTS
 
 
 _CHANGING = frozenset(
@@ -287,14 +299,14 @@ def _what_changes(code: CodeType) -> Any:
 
 
 def _changes_by_itself(function: Function) -> bool:
-    makers = {r: i for _, i in function.instructions() for r in i.results}
+    origins = _Origins(function)
     for _, instr in function.instructions():
         if instr.op in _CHANGING:
             return True
-        if instr.op == "setattr" and not _is_constant(instr.operands[1], makers, {}, set()):
+        if instr.op == "setattr" and not origins.is_constant(instr.operands[1]):
             return True
         if instr.op in ("call_object", "call_spread"):
-            callee = makers.get(instr.operands[0])
+            callee = origins.makers.get(instr.operands[0])
             if callee is None:
                 continue
             if callee.op == "getattr" and callee.attrs["name"] in _MUTATORS:
@@ -312,9 +324,8 @@ _REFLECTING = frozenset(
 )
 _KEPT = frozenset({int, bool, str, bytes, type(None)})
 _CLOSED_MODULES = frozenset({"math", "itertools", "operator", "functools"})
-_names = (
-    ByIdentity()
-)  # of code objects: the names that may be global variables, False if it does more than to look at these
+# Of code objects: the names that may be global variables, False if it does more than to look at these.
+_names = ByIdentity()
 
 
 def depends_on_arguments(f: Any) -> bool:
