@@ -389,6 +389,17 @@ def test_straight_line_keeps_no_stack():
     assert text.count("log") == text.count("cos") == 1
 
 
+@pytest.mark.parametrize("op", ["div", "sdiv"])
+def test_both_slopes_of_a_quotient_come_of_one_division(op):
+    text = f"func @f(%x: f64, %y: f64) -> f64 {{\nentry:\n  %q = {op} %x, %y : f64\n  return %q\n}}"
+    module = parse_module(text)
+    made = adjoint(module, "f", [True, True])
+    assert str(module.functions[made.function]).count("= div ") == (2 if op == "div" else 1)
+    for x, y in ((3.0, -7.0), (0.0, 2.0), (1e-200, 1e-200), (1e200, 1e150)):
+        _, dx, dy = run(module, x, y, 1.5, entry=made.function)
+        assert close(dx, 1.5 / y) and close(dy, -1.5 * (x / y) / y)
+
+
 def test_counted_loop_reserves_its_tape():
     module, function = load("counted")
     made = adjoint(module, function, [True, False])
