@@ -345,8 +345,6 @@ def written_back(e: Evaluator, d: Disassembly, entry: Heap) -> tuple[Write, ...]
             removed = tuple(n for n in old if n not in new)
             if now.kind == "object" or tuple(old) == tuple(new):
                 changed = {n: v for n, v in new.items() if n not in old or not same(old[n], v)}
-                if not changed and not removed:
-                    continue
                 now = now.with_named(changed)
             else:
                 removed = tuple(old)

@@ -37,6 +37,11 @@ def copies(values: Any) -> Any:
 
 
 @compiled_only
+def told_apart(function: Any, args: tuple[Any, ...], **keywords: Any) -> None:
+    """What copies would hide is refused: that the function changes one of the arguments which it also has by another name."""
+
+
+@compiled_only
 def zeros(x: Any, lanes: int) -> Any:
     """A zero cotangent for array `x`, or with `lanes` a zero tangent."""
 
@@ -128,6 +133,7 @@ def _is_complex(x: Any) -> bool:
 def hessian(function: Any, args: Any, argnums: Any, places: Any, /, **keywords: Any) -> Any:
     if any(_is_complex(x) for x, p in zip(args, places) if p is not None):
         raise TypeError("zyg.hessian " + REAL)
+    told_apart(function, args, **keywords)
     if not isinstance(argnums, int):
         given = as_floats(args, places)
         return _hessian_by_several(function, given, tuple([as_varied(given[n]) for n in argnums]), places, **keywords)

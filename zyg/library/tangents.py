@@ -22,6 +22,7 @@ from zyg.frontend.scalars import scalar_value
 from zyg.frontend.turned import inverse
 from zyg.frontend.values import (
     MUTABLE_KINDS,
+    NONE,
     Abstract,
     ArrayValue,
     Known,
@@ -263,6 +264,19 @@ def copies(e: Evaluator, values: Abstract) -> Abstract:
     return map_leaves(values, leaf, rename)
 
 
+def told_apart(e: Evaluator, f: Abstract, args: Abstract, /, **keywords: Abstract) -> Abstract:
+    """`drivers.told_apart`.  Of arrays, code asks here; of objects, the entry, which asks about those that are written to."""
+    body = infer_body(e, f, _several(e, args, "arguments"), keywords, e.context.level + 1, "", forwards=True)
+    params = list(body.module.functions[body.name].params)
+    optimise(body.module, "clean")
+    refuse_overlap(e, body, params, summarise(body.module, body.name)[body.name])
+    for inner in body.after.keys() - body.unchanged:
+        if isinstance(inner, tuple) and inner[:1] == ("argument",):
+            own = body.order[inner[1]]
+            e.heap[own] = e.heap[own].written(e.heap[own].fields)
+    return NONE
+
+
 def _new(e: Evaluator, x: Abstract, shape: Callable[[Value], list[Value]]) -> Abstract:
     """An array of zeros of the type of derivatives by `x`."""
     if not isinstance(x, (Number, ArrayValue)) or not differentiable(x.value.type):
@@ -327,7 +341,7 @@ def _several(e: Evaluator, v: Abstract, what: str) -> list[Abstract]:
 
 emits(drivers.several)(push_lanes)
 emits(drivers.slope)(slope)
-for _emitter in (copies, zeros, table, dependence):
+for _emitter in (copies, told_apart, zeros, table, dependence):
     emits(getattr(drivers, _emitter.__name__))(_emitter)
 
 __all__ = ["jvp", "push_forward"]
