@@ -252,12 +252,13 @@ op("ipow", _same("i"), "x ** n for n >= 0, OverflowError past 64 bits", eval=_ch
 def _div_vjp(d: Any, out: Any, x: Any, y: Any) -> Any:
     # A division takes a processor four to eight multiplications' time, so both slopes come of one.
     dx = divide(d, y)
-    return dx, -(dx * out)
+    return dx, -dx * out
 
 
 def _sdiv_vjp(d: Any, out: Any, x: Any, y: Any) -> Any:
-    dx, dy = _div_vjp(d, out, x, y)
-    return zero_where_zero(d, dx), zero_where_zero(d, dy)
+    # What is chosen is a quotient or a product: by these a second derivative knows the singular points.
+    dx = zero_where_zero(d, divide(d, y))
+    return dx, zero_where_zero(d, -dx * out)
 
 
 op("div", _same("f"), "x / y by IEEE 754 (no exception)", eval=ieee_div, vjp=_div_vjp,
