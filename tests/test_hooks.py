@@ -107,3 +107,244 @@ def test_stop_gradient():
     assert zyg.gradient(lambda x: zyg.stop_gradient(x), 3.0) == (None,)
     (g,) = zyg.gradient(lambda a: zyg.stop_gradient(a)[0] * a[0], np.array([3.0, 1.0]))
     assert g.tolist() == [3.0, 0.0]
+
+
+# ------------------------------------------------------------------------------------- hooks that change what they captured
+
+
+def noted(log, d):
+    log.append(d)
+
+
+def appends():
+    log = []
+
+    def see(d):
+        log.append(d)
+        return d
+
+    return see, log
+
+
+def sets_keys():
+    log = {}
+
+    def see(d):
+        log[len(log)] = d
+        return d
+
+    return see, log
+
+
+def nested_list():
+    log = {"seen": [[]]}
+
+    def see(d):
+        for seen in log["seen"]:
+            seen += [d]
+        return d
+
+    return see, log["seen"][0]
+
+
+def rebinds():
+    count, seen = 0, ()
+
+    def see(d):
+        nonlocal count, seen
+        count += 1
+        seen = (*seen, d)
+        return d
+
+    return see, lambda: list(seen[:count])
+
+
+def writes_an_array():
+    log, at = np.zeros(3), [0]
+
+    def see(d):
+        log[at[0]] = d
+        at[0] += 1
+        return d
+
+    return see, log
+
+
+def passes_it_on():
+    log = []
+
+    def see(d):
+        noted(log, d)
+        return d
+
+    return see, log
+
+
+def by_an_inner_function():
+    log = []
+
+    def see(d):
+        keep = lambda: log.append(d)
+        keep()
+        return d
+
+    return see, log
+
+
+def by_a_captured_function():
+    inner, log = appends()
+    return lambda d: inner(d), log
+
+
+def by_partial():
+    log = []
+
+    def see(log, d):
+        log.append(d)
+        return d
+
+    return functools.partial(see, log), log
+
+
+class Counter:
+    def __init__(self):
+        self.total, self.seen = 0.0, []
+
+    def __call__(self, d):
+        self.total += d
+        self.seen.append(d)
+        return d
+
+    def through_another(self, d):
+        return self(d)
+
+
+def of_an_object():
+    counter = Counter()
+    return counter, lambda: counter.seen if counter.total == sum(counter.seen) else counter.total
+
+
+def of_a_method():
+    counter = Counter()
+    return counter.through_another, lambda: counter.seen if counter.total == sum(counter.seen) else counter.total
+
+
+def of_a_captured_object():
+    counter = Counter()
+    return (lambda d: counter(d)), lambda: counter.seen if counter.total == sum(counter.seen) else counter.total
+
+
+STATEFUL = [
+    appends, sets_keys, nested_list, rebinds, writes_an_array, passes_it_on, by_an_inner_function, by_a_captured_function,
+    by_partial, of_an_object, of_a_method, of_a_captured_object,
+]  # fmt: skip
+
+
+def found(log):
+    log = log() if callable(log) else log
+    return [float(d) for d in (log.values() if isinstance(log, dict) else log)]
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize("make", STATEFUL)
+@pytest.mark.parametrize("objects", [False, True])
+def test_what_a_hook_changes_stays_changed(make, objects):
+    see, log = make()
+
+    def f(x):
+        if objects:
+            {x: 1, "a": 2}.clear()
+        for _ in range(3):
+            x = zyg.hook(see, x) * 3
+        return x
+
+    assert zyg.gradient(f, 2.0) == (27.0,)
+    assert found(log) == [3.0, 9.0, 27.0]
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_a_hook_finds_what_the_one_before_has_changed():
+    count = 0
+
+    def see(d):
+        nonlocal count
+        count += 1
+        return d * count
+
+    def f(x):
+        for _ in range(3):
+            x = zyg.hook(see, x) * 3
+        return x
+
+    assert zyg.gradient(f, 2.0) == (27.0 * 6,) and count == 3
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize("objects", [False, True])
+def test_what_a_hook_only_reads_is_as_it_was(objects):
+    log = []
+
+    def f(x):
+        if objects:
+            {x: 1, "a": 2}.clear()
+        scales, array = [2.0], np.array([5.0])
+        for k in (2.0, 3.0):
+            x = zyg.hook(lambda d: log.append(d) or d * k * scales[0] * array[0], x)
+            scales[0], array[0] = 7.0, 11.0
+        return x
+
+    assert zyg.gradient(f, 1.0) == (2.0 * 2.0 * 5.0 * 3.0 * 7.0 * 11.0,)
+    assert log == [1.0, 3.0 * 7.0 * 11.0]
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_a_change_that_cannot_be_followed_is_refused():
+    log = []
+    see = functools.partial(list.append, log)
+    with pytest.raises(zyg.Unsupported, match="the change would be lost"):
+        zyg.gradient(lambda x: zyg.hook(see, {0: x}[0]) * 3, 2.0)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize("make", [make for make in STATEFUL if make is not by_partial])
+def test_hooks_with_a_state_in_higher_derivatives(make):
+    see, log = make()
+    f = lambda x: zyg.hook(see, {0: x}[0]) ** 3
+    assert zyg.hessian(f, 2.0) == 12.0
+    assert [d for d in found(log) if d] == [12.0]
+    see, log = make()
+    assert zyg.jvp(f, (2.0,), (1.0,)) == (8.0, 12.0)
+    assert [d for d in found(log) if d] == [12.0]
+    see, log = make()
+    assert zyg.derivative(zyg.derivative(f))(2.0) == 12.0
+    assert [d for d in found(log) if d] == [12.0]
+
+
+TOTAL = np.zeros(1)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_a_hook_that_writes_an_array_where_the_backward_pass_runs_by_itself():
+    captured = np.zeros(1)
+
+    def see_captured(d):
+        captured[0] += d
+        return d
+
+    def see_global(d):
+        TOTAL[0] += d
+        return d
+
+    for see, total in ((see_captured, captured), (see_global, TOTAL)):
+        total[0] = 0.0
+        f = lambda x: zyg.hook(see, x) * 3
+        assert zyg.gradient(f, 1.0) == (3.0,) and total[0] == 3.0
+        back = zyg.pullback(f, 1.0)[1]
+        assert back(1.0) == (3.0,) and total[0] == 6.0
+        assert zyg.gradient(lambda x: zyg.checkpoint(f, x), 1.0) == (3.0,) and total[0] == 9.0
+
+    def inside(x):
+        return zyg.pullback(f, x)[1](1.0)[0]
+
+    with pytest.raises(zyg.Unsupported, match="the array is a copy there"):
+        zyg.jit(inside)(1.0)

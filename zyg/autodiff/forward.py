@@ -313,12 +313,21 @@ class ForwardPart(State):
                     and not (self.settled and self.last_writes.lasts(call, v))]  # fmt: skip
         given = {aliases.find(p) for p in changing}
         changed = [k for k, v in enumerate(call.results) if isinstance(v.type, Array) and self._changes(call, v)]
+        reverse = call.attrs["rule"].reverse
+        stored = summary_of(self.module, reverse, self.activity.summaries).stored if given or changed else ()
         for n, v in enumerate(saved):
             at = len(call.results) + n
             if isinstance(v.type, Array) and any(
                 aliases.find(values[at]) in given.union([aliases.find(values[k]) for k in changed])
                 for values in returned
             ):
+                if n in stored and any(aliases.find(values[at]) in given for values in returned):
+                    raise Unsupported(
+                        "a backward pass that writes to an array, as the function of a hook may that has captured it, and that runs by itself "
+                        "(of a pullback or checkpoint): the array is a copy there",
+                        call.position,
+                        hint="use zyg.gradient, or leave the call to Python: keep what is written in a list",
+                    )
                 result[n] = helpers.copy(b, v)
         return result
 

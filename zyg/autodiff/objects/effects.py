@@ -316,6 +316,112 @@ def _changes_by_itself(function: Function) -> bool:
     return False
 
 
+# What reads a container without changing it: the methods of lists, dicts, sets and arrays that give something.
+_READERS = frozenset(
+    "get items keys values copy count index sum mean min max any all dot reshape ravel astype tolist item transpose conj round clip "
+    "take std var prod cumsum argmax argmin nonzero T shape dtype ndim size real imag".split()
+)
+_IN_PLACE = frozenset(
+    f"i{name}" for name in "add sub mul truediv floordiv mod pow and or xor lshift rshift matmul".split()
+)
+_EVERY = frozenset({"*"})
+_changed_names = ByIdentity()  # of code objects: what `changed_names` found
+
+
+class Changed(NamedTuple):
+    """The variables that a function has captured and binds anew; and of its parameters and of what it has captured, by name: the
+    attributes that it may change, or "*"."""
+
+    bound: frozenset[str]
+    contents: dict[str, frozenset[str]]
+
+
+def changed_names(code: CodeType) -> Changed:
+    """What a function may change of what it has, as far as its code tells.
+
+    >>> changed_names((lambda self, d: self.seen.append(d * self.k)).__code__).contents
+    {'self': frozenset({'seen'})}
+    """
+    found = _changed_names.of(code)
+    if found is None:
+        try:
+            found = _names_changed(code)
+        except Unsupported:
+            names = (*code.co_varnames[: code.co_argcount], *code.co_freevars)
+            found = Changed(frozenset(code.co_freevars), dict.fromkeys(names, _EVERY))
+        _changed_names.note(code, found)
+    return found
+
+
+def _names_changed(code: CodeType) -> Changed:
+    function = capture(code)
+    origins = _Origins(function)
+    bound: set[str] = set()
+    contents: dict[str, set[str]] = {}
+    parameters = dict(zip(function.params, (p.name for p in function.params)))
+
+    def change(v: Value, attribute: str = "*") -> None:
+        for name, first in roots(v, attribute, set()):
+            contents.setdefault(name, set()).add(first)
+
+    def roots(v: Any, attribute: str, seen: set[Any]) -> Iterator[tuple[str, str]]:
+        """The names by which a value may have been reached, with the attribute through which it was."""
+        if isinstance(v, Const) or v in seen:
+            return
+        seen.add(v)
+        if v in parameters:
+            yield parameters[v], attribute
+        for passed in origins.passed.get(v, ()):
+            yield from roots(passed, attribute, seen)
+        made = origins.makers.get(v)
+        if made is None:
+            return
+        if made.op == "get_cell" or made.op == "free_cell":
+            yield str(made.attrs.get("name")), attribute
+        elif made.op == "getattr":
+            yield from roots(made.operands[0], made.attrs["name"], seen)
+        elif made.op == "call_object":
+            callee = origins.makers.get(made.operands[0])
+            if callee is not None and callee.op == "getattr":
+                yield from roots(callee.operands[0], attribute, seen)
+        elif made.op in _HOLDING:
+            for operand in made.operands:
+                yield from roots(operand, attribute, seen)
+
+    for _, instr in function.instructions():
+        if instr.op in ("set_cell", "del_cell"):
+            made = origins.makers.get(instr.operands[0])
+            if made is not None and made.op == "free_cell":
+                bound.add(made.attrs["name"])
+        elif instr.op in ("setitem", "delitem") or instr.op in _IN_PLACE:
+            change(instr.operands[0])
+        elif instr.op in ("setattr", "delattr"):
+            change(instr.operands[0], instr.attrs["name"])
+        elif instr.op == "make_function":
+            inner = changed_names(instr.attrs["code"])
+            bound |= inner.bound & set(code.co_freevars)
+            for name, attributes in inner.contents.items():
+                if name in instr.attrs["code"].co_freevars:
+                    contents.setdefault(name, set()).update(attributes)
+        elif instr.op in ("call_object", "call_spread"):
+            callee = origins.makers.get(instr.operands[0])
+            if callee is not None and callee.op == "getattr":
+                of = origins.makers.get(callee.operands[0])
+                if of is not None and of.op == "global":
+                    continue  # a function of a module
+                if callee.attrs["name"] not in _READERS:
+                    change(callee.operands[0])
+            if callee is None or callee.op != "global" or not hasattr(builtins, callee.attrs["name"]):
+                for v in instr.operands[1:]:
+                    change(v)
+    # (A number that is passed on, or added to, is not changed: who asks knows what the names stand for.)
+    return Changed(frozenset(bound), {name: frozenset(found) for name, found in contents.items()})
+
+
+# What these give may be, or hold, what they were given.
+_HOLDING = frozenset("getitem iter next tuple list dict checked_local".split())
+
+
 # What reaches other things than arguments.
 _REACHING = frozenset("STORE_GLOBAL DELETE_GLOBAL STORE_ATTR DELETE_ATTR IMPORT_NAME LOAD_BUILD_CLASS".split())
 _TO_CELLS = frozenset({"STORE_DEREF", "DELETE_DEREF"})
@@ -384,4 +490,4 @@ def _names_used(code: CodeType, captured: frozenset[str]) -> Any:
     return False if names & _REFLECTING else frozenset(names)
 
 
-__all__ = ["Asked", "asked_by", "changes", "depends_on_arguments", "functions_in"]
+__all__ = ["Asked", "Changed", "asked_by", "changed_names", "changes", "depends_on_arguments", "functions_in"]
