@@ -20,6 +20,7 @@ from zyg.errors import Unsupported
 from zyg.typeof import plain_class
 
 from . import foreign, memory, structure
+from .arithmetic import find
 from .backs import run_unshifted
 from .effects import Changed, changed_names
 
@@ -101,7 +102,7 @@ class _Keeping:
         elif not isinstance(x, (type, ModuleType)) and _attributes(x):
             self.watched.append(x)
             if self.code is not None:
-                self._called_with(getattr(cls, "__call__", None), x)
+                self._called_with(find(cls, "__call__"), x)
         return x
 
     def _copied(self, x: Any) -> Any:
