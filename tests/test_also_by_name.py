@@ -80,3 +80,74 @@ def test_apart_the_same_functions_have_hessians():
     )
     assert zyg.hessian(of_body, Body(3.0)).x.x == 0.0
     assert x.tolist() == [3.0, 5.0]
+
+
+# ----------------------------------------------------------------------- what a closure captured that is given beside it
+
+
+def captured_body(change, objects):
+    body = Body(2.0)
+
+    def f(b):
+        if change:
+            b.x = b.x * 2
+        return b.x * body.x * body.x
+
+    def through_python(b):
+        {b.x: 1, "a": 2}.clear()
+        return f(b)
+
+    return (through_python if objects else f), body, Body(1.0), lambda d: d if isinstance(d, float) else d.x
+
+
+def captured_list(change, objects):
+    numbers = [2.0, 2.0]
+
+    def f(b):
+        if change:
+            b[0] = b[0] * 2
+        return b[0] * numbers[0] * numbers[0]
+
+    return f, numbers, [1.0, 0.0], lambda d: d if isinstance(d, float) else d[0]
+
+
+@pytest.mark.parametrize("change", [False, True])
+@pytest.mark.parametrize(
+    "make, objects",
+    [(captured_body, False), (captured_body, True), (captured_list, False)],
+    ids=["body", "body through Python", "list"],
+)
+def test_what_a_closure_captured_is_the_argument_in_every_transform(make, objects, change):
+    slope = 96.0 if change else 12.0  # (2 x)^3 or x^3 at 2
+
+    def by(transform):
+        f, x, tangent, part = make(change, objects)
+        return part(transform(f, x, tangent))
+
+    assert by(lambda f, x, t: zyg.gradient(f, x)[0]) == slope
+    assert by(lambda f, x, t: zyg.pullback(f, x)[1](1.0)[0]) == slope
+    assert by(lambda f, x, t: zyg.jvp(f, (x,), (t,))[1]) == slope
+    assert by(lambda f, x, t: zyg.pushforward(f, x)[1](t)) == slope
+    assert by(lambda f, x, t: zyg.jacobian(f, x)[0]) == slope
+    assert by(lambda f, x, t: zyg.hvp(f, x, t)) == slope
+    second = by(lambda f, x, t: zyg.hessian(f, x))
+    assert (second.x if hasattr(second, "x") else second[0]) == slope
+
+
+@pytest.mark.parametrize("change", [False, True])
+def test_what_a_closure_captured_is_another_argument_than_that_of_the_derivative(change):
+    def run(transform):
+        body = Body(2.0)
+
+        def f(a, b):
+            if change:
+                b.x = a[0] * b.x
+            return a * (b.x * body.x)
+
+        return transform(f, np.array([3.0, 1.0]), body)
+
+    # a b.x^2, where b.x may be a[0] times 2
+    expected = np.array([[108.0, 0.0], [24.0, 36.0]]) if change else np.array([[4.0, 0.0], [0.0, 4.0]])
+    np.testing.assert_allclose(run(lambda f, a, b: zyg.jacobian(f, a, b, argnums=0)), expected)
+    columns = run(lambda f, a, b: [*map(zyg.pushforward(f, a, b)[1], np.eye(2), (None, None))])
+    np.testing.assert_allclose(np.transpose(columns), expected)

@@ -12,7 +12,7 @@ import numpy as np
 
 from .api import native
 from .transforms import ATTRIBUTE, Transform, checked_argnums, chosen, describe
-from .twins import twins
+from .twins import twins_of_call
 
 
 def jvp(
@@ -56,9 +56,9 @@ def pushforward(function: Callable[..., Any], /, *args: Any, **keywords: Any) ->
     >>> y, push(1.0)
     (0.479425538604203, 0.8775825618903728)
     """
-    kept = twins(args)
+    again, kept = twins_of_call(function, args)
     value, _ = jvp(function, args, (None,) * len(args), **keywords)
-    return value, Pushforward(function, kept, keywords)
+    return value, Pushforward(again, kept, keywords)
 
 
 class Pushforward:
@@ -72,7 +72,8 @@ class Pushforward:
         self._keywords = keywords
 
     def __call__(self, *tangents: Any) -> Any:
-        return jvp(self._function, twins(self._args), tangents, **self._keywords)[1]
+        function, args = twins_of_call(self._function, self._args)
+        return jvp(function, args, tangents, **self._keywords)[1]
 
     def __repr__(self) -> str:
         return f"<pushforward of {describe(self._function)}: tangents -> tangent of the value>"

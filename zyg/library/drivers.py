@@ -32,8 +32,8 @@ def slope(function: Any, argnums: Any, asked: str) -> Any:
 
 
 @compiled_only
-def copies(values: Any) -> Any:
-    """The same structure with copies of all arrays, and of lists and objects."""
+def copied_call(function: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """The function and copies of the arguments: what it has captured of these is the copy, too."""
 
 
 @compiled_only
@@ -100,10 +100,11 @@ def as_varied(x: Any) -> Any:
 
 
 def pushforward(function: Any, *args: Any, **keywords: Any) -> Any:
-    kept = copies(args)
+    again, kept = copied_call(function, args)
 
     def push(*tangents: Any) -> Any:
-        return zyg.jvp(function, copies(kept), tangents, **keywords)[1]
+        f, given = copied_call(again, kept)
+        return zyg.jvp(f, given, tangents, **keywords)[1]
 
     return zyg.jvp(function, args, tuple([None for _ in args]), **keywords)[0], push
 
@@ -185,7 +186,8 @@ def _hessian_of_array(function: Any, args: Any, argnum: Any, places: Any, **keyw
     result = table(x, n)
     for start in range(0, n, LANES):
         tangents = tuple([_unit(x, start, LANES) if p is not None else None for p in places])
-        columns = several(slope(function, argnum, "hessian"), copies(args), tangents, LANES, **keywords)[1]
+        f, given = copied_call(function, args)
+        columns = several(slope(f, argnum, "hessian"), given, tangents, LANES, **keywords)[1]
         if columns is not None:
             _put_columns(result, start, columns.reshape((n, LANES)))
     return result.reshape(x.shape + x.shape)
@@ -193,24 +195,24 @@ def _hessian_of_array(function: Any, args: Any, argnum: Any, places: Any, **keyw
 
 def jacobian(function: Any, args: Any, argnums: Any, places: Any, /, **keywords: Any) -> Any:
     given = as_floats(args, places)
-    kept = copies(given)
+    again, kept = copied_call(function, given)
     chosen = tuple([x for x, p in zip(kept, places) if p is not None])
     value = zyg.jvp(function, given, tuple([None for _ in given]), **keywords)[0]
     if _is_complex(value) or any(_is_complex(x) for x in chosen):
         raise TypeError("zyg.jacobian " + REAL)
     if is_structure(*chosen) or (is_structure(value) and not is_vector(value)):
-        found = _jacobian_of_structures(function, kept, places, value, **keywords)
+        found = _jacobian_of_structures(again, kept, places, value, **keywords)
     elif isinstance(value, np.ndarray):
-        found = _jacobian_of_array(function, kept, places, value, **keywords)
+        found = _jacobian_of_array(again, kept, places, value, **keywords)
     elif isinstance(value, (tuple, list)):
-        vector = lambda *args, **keywords: np.array(function(*args, **keywords))
+        vector = lambda *args, **keywords: np.array(again(*args, **keywords))
         found = _jacobian_of_array(vector, kept, places, np.array(value), **keywords)
     elif not isinstance(value, (int, float, np.number)):
         raise TypeError("zyg.jacobian takes functions whose value is a number, an array, or a structure of such")
     elif argnums is None:
-        return zyg.gradient(function, *kept, **keywords)
+        return zyg.gradient(again, *kept, **keywords)
     else:
-        return zyg.grad(function, argnums)(*kept, **keywords)
+        return zyg.grad(again, argnums)(*kept, **keywords)
     if argnums is None:
         return found
     return found[argnums] if isinstance(argnums, int) else tuple([found[n] for n in argnums])
@@ -268,7 +270,8 @@ def _by_columns(
             lanes = LANES if isinstance(x, np.ndarray) else 1
             for start in range(0, size, lanes):
                 tangents = (*zero, _unit(x, start, lanes), *after)
-                columns = several(function, copies(args), tangents, lanes, **keywords)[1]
+                f, given = copied_call(function, args)
+                columns = several(f, given, tangents, lanes, **keywords)[1]
                 _put_columns(result, start, columns.reshape((value.size, lanes)))
         _by_columns(tables[1:], (*before, x), (*zero, None), function, args, rest[1:], value, keywords)
 

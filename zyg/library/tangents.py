@@ -253,8 +253,9 @@ def push_lanes(
     return TupleValue(pair)
 
 
-def copies(e: Evaluator, values: Abstract) -> Abstract:
-    """`drivers.copies`.  They lie as the arrays do: code that asks for another shape of an array sees how."""
+def _copies(e: Evaluator, values: Abstract) -> Abstract:
+    """The same structure with copies of all arrays, and of lists and objects.  They lie as the arrays do: code that asks for another
+    shape of an array sees how."""
     leaf = lambda v: twin(e, v) if isinstance(v.type, Array) else v
     kept = {i: r for i, r in reachable([values], e.heap).items() if r.kind in MUTABLE_KINDS}
     ids = {i: e.new_id("copy") for i in kept}
@@ -262,6 +263,20 @@ def copies(e: Evaluator, values: Abstract) -> Abstract:
     for i, record in kept.items():
         e.heap[ids[i]] = record.with_fields(map_leaves(x, leaf, rename) for x in record.fields)
     return map_leaves(values, leaf, rename)
+
+
+def copied_call(e: Evaluator, function: Abstract, args: Abstract) -> Abstract:
+    """`drivers.copied_call`."""
+    made = _copies(e, args)
+    ids = dict(zip(reachable([args], e.heap), reachable([made], e.heap)))
+    held = reachable([function], e.heap)
+    renamed = lambda r: any(i in ids and ids[i] != i for i in reachable(list(r.fields), e.heap))
+    mine = {i: r for i, r in held.items() if i not in ids and renamed(r)}
+    ids.update((i, e.new_id("copy")) for i in mine)
+    rename = lambda i: ids.get(i, i)
+    for i, record in mine.items():
+        e.heap[ids[i]] = record.with_fields(map_leaves(x, lambda v: v, rename) for x in record.fields)
+    return TupleValue((map_leaves(function, lambda v: v, rename), made))
 
 
 def told_apart(e: Evaluator, f: Abstract, args: Abstract, /, **keywords: Abstract) -> Abstract:
@@ -341,7 +356,7 @@ def _several(e: Evaluator, v: Abstract, what: str) -> list[Abstract]:
 
 emits(drivers.several)(push_lanes)
 emits(drivers.slope)(slope)
-for _emitter in (copies, told_apart, zeros, table, dependence):
+for _emitter in (copied_call, told_apart, zeros, table, dependence):
     emits(getattr(drivers, _emitter.__name__))(_emitter)
 
 __all__ = ["jvp", "push_forward"]
