@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from zyg.autodiff.adjoint import adjoint
+from zyg.autodiff.tangent import tangent
 from zyg.ir.interpret import run
 from zyg.ir.parsing import parse_module
 from zyg.ir.passes import expand, fuse, optimise, side_by_side
@@ -294,3 +295,61 @@ def with_one(a, index, by):
     a = a.copy()
     a[index] += by
     return a
+
+
+IN_PLACE = (
+    ELEMENTS
+    + """
+func @both(%x: f64, %m: f64) -> (f64, f64, f64) {
+entry:
+  %d = mul %x, %x : f64
+  %e = mul %d, %m : f64
+  return %d, %m, %e
+}
+func @f(%x: array<f64, 1, C>, %m: f64) -> (f64, f64) {
+entry:
+  %n = dim %x {axis=0} : i64
+  %t = alloc %n {fill="empty"} : array<f64, 1, C>
+  copyto %t, %x
+  apply @square %t, %t, %m {modes=("set",)}
+  %u = alloc %n {fill="zeros"} : array<f64, 1, C>
+  copyto %u, %x
+  %s = apply @both %t, %u, %t, %m {modes=("set", "set")} : f64
+  %r = apply @product %t, %u {modes=()} : f64
+  return %s, %r
+}
+"""
+)
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_the_tangent_of_apply_is_apply(split):
+    module = parse_module(IN_PLACE)
+    optimise(module, "clean") if split else None
+    made = tangent(module, "f", [True, False])
+    verify(module)
+    text = format_module(module)
+    body = text[text.index(f"func @{made.function}(") :]
+    assert "apply" in body and "loop" not in body and "head" not in body
+    x, t, m = np.array([0.5, -2.0, 3.0]), np.array([1.0, 0.25, -1.5]), 0.75
+    square = (x + 1e-30j * t - m) ** 2
+    expected = np.array([np.sum(square**2 * m), np.sum(square**2 * m)])  # what %u was set to does not vary
+    for _ in range(2):
+        found = run(module, x.copy(), m, t.copy(), entry=made.function)
+        np.testing.assert_allclose(found, [*expected.real, *expected.imag / 1e-30], rtol=1e-14)
+        optimise(module, "full", entry=made.function, verify=True)
+
+
+def test_what_is_set_beside_and_nobody_reads_is_not():
+    text = IN_PLACE.replace("@both %t, %u, %t, %m", "@both %t, %u, %x, %m").replace(
+        "@product %t, %u", "@product %u, %u"
+    )
+    module = parse_module(text)
+    x = np.array([0.5, -2.0, 3.0])
+    expected = run(module, x.copy(), 0.75, entry="f")
+    side_by_side.run(module)
+    verify(module)
+    assert [i.attrs["modes"] for _, i in module.functions["f"].instructions() if i.results and i.op == "apply"] == [
+        ("set",), (),
+    ]  # fmt: skip
+    assert run(module, x.copy(), 0.75, entry="f") == expected

@@ -26,6 +26,7 @@ from typing import Any
 from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Const, Function, Instr, Module, Value, array_type, const
 from zyg.ir.ops import OPS
+from zyg.ir.passes import cse, dce, fold, simplify_cfg
 from zyg.ir.trace import Traced
 from zyg.ir.types import OBJECT, Array, Type, cotangent_type
 
@@ -49,6 +50,7 @@ class _Run(Run):
     def __init__(self, module: Module, summaries: dict[str, Summary], lanes: int):
         super().__init__(module, summaries, lanes)
         self.known: dict[object, Tangent] = {}
+        self.of_elements: dict[object, Tangent] = {}
 
     def of(self, name: str, wrt: list[bool], outputs: Sequence[int] | None, whole: bool) -> Tangent:
         key = (name, tuple(wrt), None if outputs is None else tuple(outputs), whole)
@@ -67,6 +69,27 @@ class _Run(Run):
             self.module.add(Function(made.function))  # keeps the name; the run replaces it
             _Body(self, name, wrt, made, whole).run()
         return self.known[key]
+
+    def elements(self, name: str, wrt: list[bool], outputs: Sequence[int], arrays: int) -> Tangent:
+        key = (name, tuple(wrt), tuple(outputs), arrays)
+        if key not in self.of_elements:
+            from zyg.ir.passes.side_by_side import with_results  # on demand: only whole arrays need it
+
+            made = self.of(name, wrt, outputs, whole=True)
+            function = self.module.functions[made.function]
+            for simplify in (fold.run, cse.run, dce.run, simplify_cfg.run):
+                simplify(function)
+            first = len(function.results) - len(made.outputs)
+            returned = [b.terminator.operands for b in function.blocks if b.terminator.op == "return"]
+            place = {k: first + n for n, k in enumerate(made.outputs)}
+            varying = [k for k in made.outputs if not all(is_zero(values[place[k]]) for values in returned)]
+            order = [
+                *range(arrays), *(place[k] for k in varying if k < arrays),
+                *range(arrays, first), *(place[k] for k in varying if k >= arrays),
+            ]  # fmt: skip
+            function = with_results(self.module, function, order)
+            self.of_elements[key] = Tangent(function.name, made.params, tuple(varying))
+        return self.of_elements[key]
 
 
 class _Body(TangentCalls):

@@ -36,6 +36,34 @@ class TangentCalls(TangentState):
             if isinstance(r.type, Array) and r not in self.shadows and self.active(r):
                 self.shadows[r] = self._zeros(r)
 
+    def _apply(self, b: Lean, instr: Instr) -> None:
+        """What is done for each element has a tangent, which is done for each element of arrays and shadows."""
+        modes = instr.attrs["modes"]
+        outs, ins = instr.operands[: len(modes)], instr.operands[len(modes) :]
+        taking = [*outs, *instr.results]
+        wanted = [k for k, v in enumerate(taking) if self.active(v)]
+        mask = [self.active(v) for v in ins]
+        callee = self.whole_run.elements(instr.attrs["callee"], mask, wanted, len(outs)) if any(mask) else None
+        varying = () if callee is None else callee.outputs
+        if callee is None or not varying:
+            b.append(instr)
+        else:
+            arrays = [k for k in varying if k < len(outs)]
+            numbers = [k for k in varying if k >= len(outs)]
+            operands = [*outs, *(self.shadow(taking[k]) for k in arrays), *ins]
+            for k in callee.params:
+                operands.extend(self.along(ins[k]))
+            results = [*instr.results]
+            for k in numbers:
+                results.extend(self.new(taking[k]))
+            attrs = {**instr.attrs, "callee": callee.function, "modes": (*modes, *(modes[k] for k in arrays))}
+            if "kinds" in attrs:
+                attrs["kinds"] += ("add",) * len(numbers)
+            b.append(Instr("apply", operands, results, attrs, [], instr.position))
+        for k in wanted:
+            if k < len(outs) and k not in varying and modes[k] == "set":
+                b.emit("fill", self.shadow(outs[k]), const(0.0, helpers.dtype(self.shadow(outs[k]))))
+
     def _tangent_rule(self, b: Lean, instr: Instr) -> None:
         """A function with a rule for forward mode: one call of the rule per lane."""
         rule = instr.attrs["tangent"]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from zyg.errors import Unsupported
 from zyg.ir.analysis import Dominators
 from zyg.ir.builder import Builder
-from zyg.ir.core import Block, Const, Function, Instr, Module, Value, clone, const, rule_functions
+from zyg.ir.core import CALLING, Block, Const, Function, Instr, Module, Value, clone, const, rule_functions
 from zyg.ir.ops import OPS
 from zyg.ir.passes import expand, simplify_cfg
 from zyg.ir.records import record
@@ -62,6 +62,11 @@ class Run(ABC):
     def of(self, name: str, wrt: list[bool], outputs: Sequence[int] | None, whole: bool) -> Tangent:
         """The tangent of one function. `whole`: it is the outermost, whose array arguments nobody looks at afterwards."""
 
+    @abstractmethod
+    def elements(self, name: str, wrt: list[bool], outputs: Sequence[int], arrays: int) -> Tangent:
+        """The tangent of a function of elements, of which the first results are for `arrays`: tangents stand behind these, and behind the
+        others.  What is 0 for all elements has none."""
+
 
 class TangentState:
     """The state of the pass over one function."""
@@ -74,7 +79,7 @@ class TangentState:
         self.whole = whole
         self.function = f = clone(run.module.functions[name])
         self.name = name
-        expand.expand(run.module, f)  # loops over elements have a tangent; so has what is applied to the elements
+        expand.expand(run.module, f, chosen=self._has_no_tangent)
         inline_pullbacks(run.module, f)
         simplify_cfg.remove_redundant_params(f)
         f.blocks[:] = Dominators(f).order
@@ -91,11 +96,19 @@ class TangentState:
         self.stacks = Layouts(self)
         self.builder = Lean(f)
 
+    def _has_no_tangent(self, apply: Instr) -> bool:
+        """Whether loops take the place of an operation on whole arrays: what is neither set nor added up, and where a shadow has
+        more dimensions than its array."""
+        kinds = [*apply.attrs["modes"], *apply.attrs.get("kinds", ("add",) * len(apply.results))]
+        types = self.module.functions[apply.attrs["callee"]].results
+        other = any(k not in ("set", "add") and differentiable(t) for k, t in zip(kinds, types, strict=True))
+        return other or self.lanes > 1 or "neighbours" in apply.attrs
+
     def _summaries(self) -> dict[str, Summary]:
         """Inlined halves of pullbacks may call functions that the summaries do not have yet."""
         known = self.whole_run.summaries
         for _, instr in self.function.instructions():
-            if instr.op == "call" and instr.attrs["callee"] not in known:
+            if instr.op in CALLING and instr.attrs["callee"] not in known:
                 for name, summary in summarise(self.module, instr.attrs["callee"]).items():
                     known.setdefault(name, summary)
             for function in rule_functions(instr) if instr.op == "call" else []:

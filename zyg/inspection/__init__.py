@@ -77,7 +77,7 @@ def code_tangent(function: Callable[..., Any], /, *args: Any, lanes: int = 1, op
     >>> text = zyg.code_tangent(lambda x: 1.0 / x, 2.0)
     >>> print(*[line.strip() for line in text.splitlines() if " div " in line], sep="\\n")
     %1 = div 1.0, %x : f64
-    %4 = div %3, %x : f64
+    %2 = div %d_x, %x : f64
     """
     return list_module(tangent_module(function, args, lanes, optimised))
 

@@ -70,6 +70,7 @@ ABOUT: dict[str, frozenset[str]] = {
     "shapes": frozenset({"broadcast"}),
     "lengths": frozenset({"broadcast"}),
     "orders": frozenset({"strided"}),
+    "called_once": frozenset({"apply"}),
     "effects": frozenset({"apply"}),
     "fuse": frozenset({"apply"}),
     "side_by_side": frozenset({"apply"}),
@@ -108,6 +109,10 @@ def _inline_all(module: Module) -> list[Function]:
     return inline.run(module, rules=True)
 
 
+def _inline_whole_arrays(module: Module) -> list[Function]:
+    return inline.run(module, limit=0)
+
+
 def _lengths(function: Function) -> bool:
     changed = cse.run(function)
     return bool(_shapes(function)) or changed
@@ -143,6 +148,12 @@ CLEAN: list[Pass] = [
 
 FULL: list[Pass] = [
     Pass("simplify_cfg", simplify_cfg.run, "forward and reverse part meet in one block"),
+    Pass(
+        "called_once",
+        _inline_whole_arrays,
+        "what is asked of a derivative is known before its loops are written",
+        whole_module=True,
+    ),
     Pass("orders", _orders, "as before; where nothing is differentiated this is the first time"),
     Pass("effects", _effects, "as before, of what differentiation made as well", whole_module=True),
     Pass("lengths", _lengths, "what need not be broadcast is fused; before differentiation it has been found out"),

@@ -30,6 +30,18 @@ def run(function: Function) -> bool:
     return _Marker(function).sweep()
 
 
+def unread(function: Function) -> dict[Instr, list[int]]:
+    """The `apply`s that set or add to arrays which nobody reads, beside what is wanted of them: which of their arrays these are."""
+    marker = _Marker(function, in_parts=True)
+    found: dict[Instr, list[int]] = {}
+    for instr in marker.live:
+        if instr.op == "apply":
+            outs = [marker.root.get(v) for v in arrays_written(instr)]
+            if places := [k for k, root in enumerate(outs) if root is not None and root not in marker.needed]:
+                found[instr] = places
+    return found
+
+
 def removable(instr: Instr) -> bool:
     """Whether an instruction whose results nobody needs may go."""
     return instr.op in REMOVABLE or (instr.op == "call" and instr.attrs.get("writes") == ())
@@ -43,8 +55,9 @@ def _tells(instr: Instr) -> bool:
 class _Marker:
     """Marks needed values from the roots: effects, terminators, results."""
 
-    def __init__(self, function: Function):
+    def __init__(self, function: Function, in_parts: bool = False):
         self.function = function
+        self.in_parts = in_parts  # whether an `apply` that is needed does not need all arrays that it writes to
         self.needed: set[Value] = set()  # parameters and roots of memory
         self.live: set[Instr] = set()
         self.work: list[Value] = []
@@ -108,10 +121,15 @@ class _Marker:
         if instr in self.live:
             return
         self.live.add(instr)
-        self.work += instr.operands
+        if self.in_parts and instr.op == "apply":
+            outs = arrays_written(instr)
+            self.work += (v for v in outs if v not in self.root)
+            self.work += instr.operands[len(outs) :]
+        else:
+            self.work += instr.operands
 
     def mark(self) -> None:
-        needed, work, live, made_by = self.needed, self.work, self.live, self.made_by
+        needed, work, made_by = self.needed, self.work, self.made_by
         while work:
             value = work.pop()
             if value in needed:
@@ -119,9 +137,7 @@ class _Marker:
             needed.add(value)
             instr = made_by.get(value)
             if instr is not None:
-                if instr not in live:
-                    live.add(instr)
-                    work += instr.operands
+                self.mark_instr(instr)
                 root = self.root.get(value)
                 if root is not None:
                     work.append(root)

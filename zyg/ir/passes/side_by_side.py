@@ -10,6 +10,7 @@ Invariant: nothing is written between the two that the first one reads; sums in 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 from ..core import VIEWS, Block, Const, Function, Instr, Module, Value, array_type, clone_blocks, const, uses
 from ..ops import OPS
@@ -28,6 +29,7 @@ def run(module: Module) -> bool:
     changed = False
     for function in list(module.functions.values()):
         applies = sum(i.op == "apply" for _, i in function.instructions())
+        changed |= applies > 0 and _drop_unread(module, function)
         if applies:
             changed |= _one_view_each(module, function)
             changed |= _forwards(function)
@@ -65,13 +67,13 @@ def _one_view_each(module: Module, function: Function) -> bool:
                 continue
             at = block.instrs.index(apply)
             for k in apart:
-                own = _with_results(module, callee, [k])
+                own = with_results(module, callee, [k])
                 attrs = {"callee": own.name, "modes": ("add",)}
                 block.instrs.insert(at, Instr("apply", [outs[k], *ins_of(apply)], [], attrs, [], apply.position))
             keep = [k for k in range(len(callee.results)) if k not in apart]
             modes = tuple(apply.attrs["modes"][k] for k in keep if k < len(outs))
             apply.operands[:] = [*(outs[k] for k in keep if k < len(outs)), *ins_of(apply)]
-            apply.attrs = {**apply.attrs, "callee": _with_results(module, callee, keep).name, "modes": modes}
+            apply.attrs = {**apply.attrs, "callee": with_results(module, callee, keep).name, "modes": modes}
             changed = True
             if not modes and not apply.results:
                 block.instrs.remove(apply)
@@ -88,7 +90,7 @@ def _furthest_first(module: Module, apply: Instr, groups: tuple[neighbours.Group
     apply.operands[:count] = [apply.operands[k] for k in order]
     apply.attrs = {
         **apply.attrs,
-        "callee": _with_results(module, callee, keep).name,
+        "callee": with_results(module, callee, keep).name,
         "modes": tuple(apply.attrs["modes"][k] for k in order),
         "neighbours": neighbours.shifted(groups, {k: n for n, k in enumerate(order)}),
     }
@@ -155,8 +157,28 @@ def _is_small(function: Function) -> bool:
     return is_arithmetic(function) and len(function.entry.instrs) <= _SMALL
 
 
-def _with_results(module: Module, function: Function, keep: list[int]) -> Function:
-    """A copy that gives some of the results only."""
+def _drop_unread(module: Module, function: Function) -> bool:
+    """What is set, or added to, that nobody reads: a gradient beside its tangent, of which only that is asked for."""
+    changed = dce.run(function)
+    several = any(i.op == "apply" and len(i.attrs["modes"]) + len(i.results) > 1 for _, i in function.instructions())
+    for apply, places in dce.unread(function).items() if several else ():
+        count = len(apply.attrs["modes"])
+        kept = [k for k in range(count) if k not in places]
+        operands = [*(apply.operands[k] for k in kept), *ins_of(apply)]
+        callee = module.functions[apply.attrs["callee"]]
+        if groups_of(apply) or not any(isinstance(v.type, Array) for v in operands):
+            continue
+        apply.operands[:] = operands
+        own = with_results(module, callee, [*kept, *range(count, len(callee.results))])
+        apply.attrs = {**apply.attrs, "callee": own.name, "modes": tuple(apply.attrs["modes"][k] for k in kept)}
+        changed = True
+    if changed:
+        dce.run(function)
+    return changed
+
+
+def with_results(module: Module, function: Function, keep: Sequence[int]) -> Function:
+    """A copy that gives these of the results, in this order."""
     copy = Function(
         module.unique_name(function.name), clone_blocks(function.blocks, {}), tuple(function.results[k] for k in keep)
     )
