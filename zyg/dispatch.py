@@ -23,6 +23,7 @@ from typing import Any
 from . import params, pipeline, rules
 from .assumptions import inputs_fit, native_guards, native_input, rules_hold
 from .binding import Binder
+from .departures import Departed
 from .errors import (
     ArgumentError,
     IntegerArgumentTooLarge,
@@ -181,10 +182,15 @@ class Dispatcher:
         transform: Transform,
         refused: Callable[..., Any] = fall_back,
         accept: Callable[[Any], None] = lambda inferred: None,
+        exact: bool | None = None,
     ):
         self.transform = transform
         # Raises Unsupported for typed code that is right, but not wanted here.
         self.accept = accept
+        # Whether Python code goes on with what is given as CPython would (False: as after a call of jitted code). None: it is for the
+        # user, who gets what native code makes, and what Python makes where that would raise what CPython does not.
+        self.exact = exact
+        self.departures = 0
         # What is done about a call that native code refuses, unless the refusal is an error.
         self.refused = refused
         self.refusals: Refusals | None = None
@@ -226,7 +232,12 @@ class Dispatcher:
             if isinstance(specialisation, Refusal):
                 return self.refused(self.transform, args, keywords, specialisation)
             with contextlib.suppress(_Changed):
-                return specialisation.call(*args, *keywords.values())
+                try:
+                    return specialisation.call(*args, *keywords.values())
+                except Departed as error:
+                    departed = error.with_traceback(None)
+                found = self.departed(departed, args, keywords)
+                return found() if found is departed.raising else found
         raise RuntimeError(f"{self.name}: the types of globals or captured variables change faster than it is compiled")
 
     def _native(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Specialisation | Refusal:
@@ -254,6 +265,18 @@ class Dispatcher:
         if shape is not None:
             sharing.note_refusal(shape, args, keywords, refused)
         return self._refuse(args, keywords, refused.with_traceback(None))
+
+    def departed(self, departed: Departed, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """A call that native code has ended with an error which CPython would not raise, another way; if there is none, the function
+        that raises the error. The next call is native again: what it takes to find out is little beside the other way."""
+        if self.exact is False or not may_fall_back(self.transform, args):
+            return departed.raising
+        self.departures += 1
+        done = departed.effects()
+        if done:
+            departed.note(f"It is not computed again in Python, as {done}.")
+            return departed.raising
+        return self.refused(self.transform, args, keywords, Refusal(departed.why))
 
     def _refuse(self, args: tuple[Any, ...], keywords: dict[str, Any], error: Unsupported) -> Refusal:
         self.refusals = self.refusals or Refusals()
@@ -400,7 +423,8 @@ class Dispatcher:
         callee = self._callable()
         if callee is None:
             raise InternalError("the callable of a dispatcher is gone", "dispatch")
-        return pipeline.Request(callee, types, keywords, effective_options(self.transform), self._fixed)
+        options = effective_options(self.transform)
+        return pipeline.Request(callee, types, keywords, options, self._fixed, bool(self.exact))
 
     def _compile(self, types: tuple[Type, ...], keywords: tuple[str, ...]) -> Specialisation:
         names, positional_only = self._names(len(types) - len(keywords), keywords)

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from . import composed, rules
+from .departures import effects, may_be_repeated
 from .errors import FallbackWarning, Misuse, Unsupported
 from .ir.types import ListType, Scalar, children
 from .transforms import DIRECT_KINDS, Transform, chosen, describe, python_function, transform_of
@@ -367,7 +368,7 @@ COMPOSED = frozenset({"jacobian", "jvp", "hvp", "hessian"})
 
 # ------------------------------------------------------------------- native code, called by the Python back end
 
-_natives: dict[tuple[int, Any], Any] = {}
+_natives: dict[tuple[int, Any, bool], Any] = {}
 _NATIVES = 1024
 
 
@@ -407,6 +408,14 @@ def check_apart(inferred: Any) -> None:
     check_reading(inferred)
 
 
+def check_repeatable(inferred: Any) -> None:
+    """The same, and what may have to be run again in Python, for the sake of an error, after it has done what others see."""
+    check_apart(inferred)
+    done = effects(inferred)
+    if done and may_be_repeated(inferred.module, inferred.entry):
+        raise Entangled(f"{done}, and may end with an error for which it would be run again{_SHARED}")
+
+
 def check_reading(inferred: Any) -> None:
     """Refuse code that writes to arrays which it is given, or may give some of their memory: other ways in or out for a derivative."""
     from .autodiff.activity import summarise
@@ -434,10 +443,11 @@ def _is_object(type: Any) -> bool:
 
 
 def native_pullback(
-    function: Any, args: Iterable[Any], accept: Callable[[Any], None] | None = check_apart
+    function: Any, args: Iterable[Any], accept: Callable[[Any], None] | None = check_apart, exact: bool = True
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None:
-    """(value, back) of a call that native code takes; None if it does not, and then nothing has run. For jitted functions
-    there is no None: they raise Unsupported.  `accept` refuses what it is not to take.
+    """(value, back) of a call that native code takes; None if it does not, and then nothing has run that others see. For jitted functions
+    there is no None: they raise Unsupported.  `accept` refuses what it is not to take.  `exact`: the value is what CPython gives; not
+    `exact`: what jitted code gives, or raises.
 
     >>> import math
     >>> value, back = native_pullback(math.sin, (0.5,))
@@ -447,24 +457,32 @@ def native_pullback(
     from .callables import make_callable
 
     anchor = getattr(function, "__code__", function)
-    native = _natives.get((id(anchor), accept))
+    native = _natives.get((id(anchor), accept, exact))
     if native is None:
         options = {} if accept is None else {"accept": accept}
-        native = make_callable(Transform("pullback"), refused=_not_native, **options)
+        native = make_callable(Transform("pullback"), refused=_not_native, exact=exact, **options)
         native.__zyg_anchor__ = anchor  # alive as long as its identity is a key
         while len(_natives) >= _NATIVES:
             _natives.pop(next(iter(_natives)), None)
-        _natives[id(anchor), accept] = native
+        _natives[id(anchor), accept, exact] = native
     return native(function, *args)
 
 
+def departures(function: Any) -> int:
+    """How many calls native code has ended with an error for which they went through Python."""
+    from .callables import DISPATCHER
+
+    native = _natives.get((id(getattr(function, "__code__", function)), check_repeatable, True))
+    return 0 if native is None else getattr(native, DISPATCHER).departures
+
+
 def arrays_read(
-    function: Any, args: Iterable[Any], accept: Callable[[Any], None] | None = check_apart
+    function: Any, args: Iterable[Any], accept: Callable[[Any], None] | None = check_apart, exact: bool = True
 ) -> tuple[Any, ...]:
     """The global and captured arrays for which `native_pullback` has refused this call."""
     from .callables import DISPATCHER
 
-    native = _natives.get((id(getattr(function, "__code__", function)), accept))
+    native = _natives.get((id(getattr(function, "__code__", function)), accept, exact))
     refusals = None if native is None else getattr(native, DISPATCHER).refusals
     refusal = None if refusals is None else refusals.find((function, *args), {})
     return getattr(refusal.error, "inputs", ()) if refusal is not None else ()

@@ -34,6 +34,7 @@ class Request:
     """What to compile: a call of `function` with arguments of these types, the last len(keywords) by keyword.
 
     `fixed`: integers in global and captured variables are constants, and it is compiled again when they change.
+    `exact`: Python code goes on with what it gives, in the place of what the function gives in CPython.
     """
 
     function: Any
@@ -41,6 +42,7 @@ class Request:
     keywords: tuple[str, ...] = ()
     options: Options = field(default_factory=Options)
     fixed: bool = False
+    exact: bool = False
 
 
 @record(frozen=True)
@@ -60,7 +62,8 @@ class Compiled:
 def infer(request: Request) -> Any:
     from .frontend.infer import infer
 
-    return infer(request.function, request.types, request.keywords, options=request.options, fixed=request.fixed)
+    given = (request.function, request.types, request.keywords)
+    return infer(*given, options=request.options, fixed=request.fixed, exact=request.exact)
 
 
 def optimise(request: Request, inferred: Any) -> Any:
@@ -78,6 +81,7 @@ def own(request: Request, inferred: Any) -> Any:
 
 
 def generate(request: Request, inferred: Any) -> Compiled:
+    from . import departures
     from .backend.calling import Signature, compile_module
 
     signature = Signature(
@@ -89,6 +93,7 @@ def generate(request: Request, inferred: Any) -> Compiled:
         orders=True,
         writes=inferred.writes,
         rebuild=lambda type, options=request.options: _rebuild(type, options),
+        departed=departures.handler(request.function, inferred),
     )
     native = compile_module(inferred.module, inferred.entry, request.options, signature)
     return Compiled(inferred, native)

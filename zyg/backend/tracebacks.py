@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from ..ir.core import Position
+from ..ir.departures import departs, plain
 from ..ir.types import BOOL, F32, F64, I32, I64, U8, Type
 
 _C_TYPES: dict[Type, Any] = {
@@ -35,12 +36,17 @@ class Site(Protocol):
     def types(self) -> tuple[Type, ...]: ...
 
 
-def make_raiser(errors: Sequence[Site]) -> Callable[[int, int], Callable[[], None]]:
-    """The function that native code calls with a status and the address of the values for the message."""
+def make_raiser(errors: Sequence[Site], departures: bool = False) -> Callable[[int, int], Callable[[], Any]]:
+    """The function that native code calls with a status and the address of the values for the message. What it gives raises the
+    error; with `departures`, of one that CPython does not raise, it gives that function (see `zyg_departed`)."""
 
-    def prepare(status: int, address: int) -> Callable[[], None]:
+    def prepare(status: int, address: int) -> Callable[[], Any]:
         site = errors[status]
-        return raising(make_exception(site, address), site.position)
+        found = raising(make_exception(site, address), site.position)
+        if not (departures and departs(site.exception)):
+            return found
+        vars(found)["position"] = site.position
+        return lambda: found
 
     return prepare
 
@@ -50,7 +56,7 @@ def make_exception(site: Site, address: int) -> BaseException:
     message = site.message.format(*values) if values else site.message
     cls = site.exception
     if isinstance(cls, str):
-        module, _, name = cls.rpartition(".")
+        module, _, name = plain(cls).rpartition(".")
         cls = getattr(importlib.import_module(module) if module else builtins, name)
     return cls(message) if message else cls()
 

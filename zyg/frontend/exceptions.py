@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from zyg.ir import types as t
 from zyg.ir.core import Instr, Value
+from zyg.ir.departures import departs
 from zyg.ir.records import record
 
 from .values import NUMBER_CLASSES, Abstract, Known, Number, Reference, TupleValue, describe
@@ -228,7 +229,7 @@ def python_call(
 
 def _importable(cls: type[BaseException]) -> str | None:
     """The name by which native code finds an exception class; None for those of which it keeps the class itself."""
-    if cls.__module__ == "builtins":
+    if cls.__module__ == "builtins" or departs(cls.__name__):
         return cls.__name__
     module = sys.modules.get(cls.__module__)
     if cls.__module__.startswith("numpy.") and getattr(module, cls.__name__, None) is cls:

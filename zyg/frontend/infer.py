@@ -28,6 +28,7 @@ from zyg.ir.types import Type
 
 from .boundary import Assembly, Disassembly, Write, written_back
 from .evaluator import Evaluator, Inference, Input
+from .exact import require_classes
 from .frames import Context, Stop
 from .later import listed, returned
 from .unrolling import Unrolling, attempts
@@ -64,14 +65,16 @@ def infer(
     options: Options | None = None,
     context: Context | None = None,
     fixed: bool = False,
+    exact: bool = False,
 ) -> Inferred:
     """Typed SSA for a call of `function` with arguments of these types, the last `len(keywords)` of them by keyword.
     `context` is for code inside of derivatives. `fixed`: integers in global and captured variables are taken as constants.
+    `exact`: what it gives has the classes that it has in CPython (exact.py).
 
     What cannot be typed as it is may be so with short loops unrolled (unrolling.py).
     """
     around = context or Context(options or Options())
-    return attempts(lambda unrolling: _infer(function, arg_types, keywords, around, unrolling, fixed))
+    return attempts(lambda unrolling: _infer(function, arg_types, keywords, around, unrolling, fixed, exact))
 
 
 def _infer(
@@ -81,6 +84,7 @@ def _infer(
     context: Context,
     unrolling: Unrolling,
     fixed: bool,
+    exact: bool,
 ) -> Inferred:
     inference = Inference(context.options)
     inference.fixed = fixed
@@ -107,6 +111,8 @@ def _infer(
     try:
         e.outer = tuple(map(Reference, assembly.ids))
         result = e.call(known(function), positional, dict(zip(keywords, args[len(positional) :])))
+        if exact:
+            require_classes(e, result)
         leaves = []
         disassembly = Disassembly(e, leaves, {id: number for number, id in enumerate(assembly.ids)})
         result_type = disassembly.of(result)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.ir.core import Const
+from zyg.ir.departures import departing
 from zyg.ir.ops import past_64_bits
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8
 
@@ -134,9 +135,9 @@ def _foldable(v: Known) -> bool:
 def fold(e: Evaluator, function: Callable[..., Any], *args: Any) -> Abstract:
     """Evaluate at compile time; an exception is raised at run time."""
     if function is operator.pow and all(type(a) is int for a in args) and abs(args[1]) > 4096 and abs(args[0]) > 1:
-        e.throw("OverflowError", past_64_bits("**"))
+        e.throw(departing("OverflowError"), past_64_bits("**"))
     if function is operator.lshift and args[1] > 4096:
-        e.throw("OverflowError", past_64_bits("<<"))
+        e.throw(departing("OverflowError"), past_64_bits("<<"))
     try:
         result = function(*args)
     except (ArithmeticError, ValueError, TypeError) as error:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir.core import Const, Value, const
+from zyg.ir.departures import departing
 from zyg.ir.ops import past_64_bits
 from zyg.ir.types import BOOL, F64, I64
 
@@ -127,7 +128,7 @@ def _int_arithmetic(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstra
     shifted = e.op("shl", x, amount)
     fits = e.op("and", e.op("eq", e.op("shr", shifted, amount), x), e.op("eq", amount, y))
     fits = e.op("or", fits, e.op("eq", x, const(0)))
-    e.guard(fits, "OverflowError", past_64_bits("<<"))
+    e.guard(fits, departing("OverflowError"), past_64_bits("<<"))
     return Number(shifted)
 
 
@@ -142,7 +143,7 @@ def _floor_ints(e: Evaluator, name: str, x: Value, y: Value) -> Value:
         return e.op("mod", x, e.op("select", e.op("eq", y, const(-1)), e.op("sub", const(0), y), y))
     if not (isinstance(x, Const) and x.value != MIN_INT):
         fits = e.op("or", e.op("ne", x, const(MIN_INT)), e.op("ne", y, const(-1)))
-        e.guard(fits, "OverflowError", past_64_bits("//"))
+        e.guard(fits, departing("OverflowError"), past_64_bits("//"))
     return e.op("floordiv", x, y)
 
 
@@ -178,7 +179,7 @@ def _int_power(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
         e.guard(any_of(e, e.op("ge", n, const(0)), nonzero(e, x)), "ZeroDivisionError", ZERO_TO_NEGATIVE["i"])
     e.guard(
         e.op("ge", n, const(0)),
-        "ValueError",
+        departing("ValueError"),
         "an int to a negative power is a float, and the type may not depend on the value: write float(x) ** n",
     )
     return Number(e.op("ipow", x, n))
@@ -200,7 +201,7 @@ def float_power(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
             e.guard(nonzero(e, x), "ZeroDivisionError", ZERO_TO_NEGATIVE[kind])
         if not y.is_integer() and python:
             ok = e.op("or", e.op("ge", x, const(0.0)), not_finite(e, x))
-            e.guard(ok, "ValueError", COMPLEX_POWER)
+            e.guard(ok, departing("ValueError"), COMPLEX_POWER)
         if y == 2.0:
             result = e.op("mul", x, x)
         elif y == -1.0:
@@ -219,7 +220,7 @@ def float_power(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
         )
         if not (isinstance(whole, Const) or isinstance(x, Const) and x.value >= 0):
             ok = any_of(e, e.op("ge", x, const(0.0)), whole, not_finite(e, x), not_finite(e, yv))
-            e.guard(ok, "ValueError", COMPLEX_POWER)
+            e.guard(ok, departing("ValueError"), COMPLEX_POWER)
     result = math_op(e, "pow", x, yv)
     if python:
         _pow_overflow(e, result, x, yv)
@@ -256,7 +257,7 @@ def python_unary(e: Evaluator, name: str, v: Number) -> Abstract:
         return Number(e.op("neg" if v.type is F64 else "cneg", v.value))
     if v.type is I64:
         in_range = e.op("ne", v.value, const(MIN_INT))
-        e.guard(in_range, "OverflowError", past_64_bits("abs()"))
+        e.guard(in_range, departing("OverflowError"), past_64_bits("abs()"))
     return Number(e.op("abs", v.value))
 
 

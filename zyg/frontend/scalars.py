@@ -6,6 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir.core import Const, Value, const
+from zyg.ir.departures import departing
 from zyg.ir.dtypes import single
 from zyg.ir.types import BOOL, F32, F64, I64, Scalar
 
@@ -48,7 +49,7 @@ def convert(e: Evaluator, value: Value, type: Scalar) -> Value:
         return literal(e, value.value, type)
     if own is I64 and type.kind == "f":
         message = "int too large to become a float where an int and a float meet"
-        e.guard(exact_as_float(e, value), "OverflowError", message)
+        e.guard(exact_as_float(e, value), departing("OverflowError"), message)
     return e.op("cast", value, type=type, name=value.name)
 
 

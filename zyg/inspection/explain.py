@@ -22,7 +22,7 @@ from .. import pipeline
 from ..api import gradient, pullback
 from ..autodiff.objects.native import worthwhile
 from ..errors import ArgumentError, InternalError, Unsupported, UntypableValue, ZygError
-from ..fallback import check_apart, strict
+from ..fallback import check_repeatable, strict
 from ..ir.records import record
 from ..ir.types import Type
 from ..transforms import Transform, argument_name, describe, python_function, transform_of
@@ -209,7 +209,7 @@ def _refusal(function: Any, args: tuple[Any, ...], keywords: dict[str, Any], apa
     try:
         inferred = staged(lambda wanted: pipeline.compile(wanted, "typed"), function, args, keywords)
         if apart:
-            check_apart(inferred)
+            check_repeatable(inferred)
     except (Unsupported, ArgumentError, InternalError) as error:
         return error.with_traceback(None)
     return None

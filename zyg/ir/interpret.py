@@ -20,6 +20,7 @@ import numpy as np
 
 from . import types as t
 from .core import Block, Const, Function, Instr, Module, Target, Value, scalar_type
+from .departures import plain
 from .dtypes import NUMPY_SCALARS, single
 from .foreign import ARRAYS, address_of
 from .ops import OPS
@@ -107,6 +108,7 @@ def unspecified(type: Type) -> Any:
 
 def exception(name: str, message: str, values: Sequence[Any] = ()) -> BaseException:
     """The exception of a guard or a typed raise."""
+    name = plain(name)
     cls: Any = getattr(builtins, name, None)
     if cls is None and "." in name:
         module, _, attribute = name.rpartition(".")

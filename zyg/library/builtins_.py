@@ -31,6 +31,7 @@ from zyg.frontend.values import (
     number_type,
 )
 from zyg.ir.core import Const
+from zyg.ir.departures import departing_class
 from zyg.ir.ops import past_64_bits
 from zyg.ir.types import BOOL, F32, F64
 
@@ -145,6 +146,8 @@ def _not_a_number(e: Evaluator, v: Abstract, message: str) -> Exception:
 NAN_TO_INT = message_of(int, math.nan)
 INF_TO_INT = message_of(int, math.inf)
 INT_TOO_LARGE = past_64_bits("int()")
+NO_INT = departing_class(OverflowError)
+NO_POWER = departing_class(ValueError)
 TWO_63 = 2.0**63
 
 
@@ -154,7 +157,7 @@ def int_of_float(x: Any) -> int:
     check(machine("eq", x, x), ValueError, NAN_TO_INT)
     check(machine("ne", machine("abs", x), math.inf), OverflowError, INF_TO_INT)
     inside = machine("and", machine("ge", x, -TWO_63), machine("lt", x, TWO_63))
-    check(inside, OverflowError, INT_TOO_LARGE)
+    check(inside, NO_INT, INT_TOO_LARGE)
     return cut(to_i64(x))
 
 
@@ -240,7 +243,7 @@ def power_modulo(base: int, exponent: int, modulus: int) -> int:
     if modulus == 0:
         raise ValueError("pow() 3rd argument cannot be 0")
     if exponent < 0:
-        raise ValueError("pow() with a modulus and a negative exponent is not compiled")
+        raise NO_POWER("pow() with a modulus and a negative exponent is not compiled")
     result = 1 % modulus
     base = base % modulus
     while exponent > 0:

@@ -15,7 +15,7 @@ from typing import Any
 
 import zyg
 from zyg import rules
-from zyg.fallback import arrays_read, check_apart
+from zyg.fallback import arrays_read, check_repeatable
 from zyg.ir.options import Options
 from zyg.library.reading import Reading
 from zyg.transforms import ARGNUMS, DIRECT_KINDS, KINDS, Transform, transform_of
@@ -32,11 +32,11 @@ _ROUNDS = 4  # in which more is found that a function reads
 _MOST_INPUTS = 16  # functions that are made anew for each call have new variables
 
 
-def call(transform: Transform, function: Any, args: tuple[Any, ...]) -> tuple[Any, Any] | None:
+def call(transform: Transform, function: Any, args: tuple[Any, ...], exact: bool = True) -> tuple[Any, Any] | None:
     """(value, back) of a derivative by native code, None if it does not take it. The back gives a cotangent for the function, and
-    for each argument."""
+    for each argument. `exact`: as for `native_pullback`."""
     function, around = _unwrapped(function)
-    called = _called(transform, around, function, args)
+    called = _called(transform, around, function, args, exact)
     if called is None:
         return None
     try:
@@ -58,13 +58,14 @@ def _pulled(called: Any, operands: tuple[Any, ...]) -> tuple[Any, Any] | None:
         made = pulled(found, (*read, *operands))
         if made is not None:
             return made if not read or made[1] is None else (made[0], (_run_behind, made[1], len(read)))
-        more = arrays_read(found, (*read, *operands), check_apart)
+        more = arrays_read(found, (*read, *operands), check_repeatable, called.exact)
         before = called.reading.inputs if called.reading is not None else ()
         if not more or len(before) + len(more) > _MOST_INPUTS:
             return None
         called.reading = Reading(called, (*before, *more))
         called.by_reading = eval("lambda reading: lambda *a: reading(*a)", {})(called.reading)
-        called.by_reading.accept = check_apart
+        called.by_reading.accept = check_repeatable
+        called.by_reading.exact = called.exact
     return None
 
 
@@ -142,17 +143,17 @@ def _unwrapped(function: Any) -> tuple[Any, Around]:
     return function, tuple(reversed(around))
 
 
-def _called(transform: Transform, around: Around, function: Any, args: tuple[Any, ...]) -> Any:
+def _called(transform: Transform, around: Around, function: Any, args: tuple[Any, ...], exact: bool = True) -> Any:
     """The derivative as a function of what is differentiated and the arguments; None if that is not for native code."""
     if transform.kind not in _GIVES_VALUES or transform.options not in _PLAIN_OPTIONS or user_rules.in_forward_mode():
         return None
     if not _is_plain(function) or not all(map(native.simple, args)):
         return None
-    return _made(transform.kind, _keywords(transform), around, function.__code__)
+    return _made(transform.kind, _keywords(transform), around, function.__code__, exact)
 
 
 @lru_cache(_CALLS)
-def _made(kind: str, keywords: str, around: Around, code: CodeType) -> Any:
+def _made(kind: str, keywords: str, around: Around, code: CodeType, exact: bool) -> Any:
     """One for each function: native code is found by this, and by the types."""
     inner = "f"
     for k, said in around:
@@ -162,7 +163,8 @@ def _made(kind: str, keywords: str, around: Around, code: CodeType) -> Any:
     else:
         text = f"{_text(kind, keywords, inner)}(*args)"
     called = eval(f"lambda zyg: lambda f, *args: {text}", {})(zyg)
-    called.accept = check_apart
+    called.accept = check_repeatable
+    called.exact = exact
     called.reading = None  # what it reads from global and captured variables, as far as that is known
     return called
 

@@ -184,7 +184,7 @@ def call_entry(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
 
 def pulled(called: Any, operands: Any) -> tuple[Any, Any] | None:
     """(value, back) of a function of numbers and arrays by native code, None if it does not take it."""
-    made = native_pullback(called, operands, _accepted(called))
+    made = native_pullback(called, operands, _accepted(called), getattr(called, "exact", True))
     if made is None:
         return None
     value, back = native.as_in_python(*made), made[1]

@@ -16,7 +16,7 @@ import numpy as np
 
 from zyg.autodiff.trying import bodies
 from zyg.errors import Unsupported
-from zyg.fallback import Entangled, arrays_read, native_pullback
+from zyg.fallback import Entangled, arrays_read, check_apart, check_repeatable, departures, native_pullback
 from zyg.ir.types import BOOL, F64, I64, Complex, NpScalar, Struct, Tuple, Type
 from zyg.pullbacks import Pullback
 from zyg.transforms import Transform, transform_of
@@ -28,6 +28,8 @@ from .passing import passes
 
 # After so many refusals in a row a function goes through Python at once.
 _PATIENCE = 3
+# The same of calls that native code ends with an error which CPython would not raise: that depends on the numbers.
+_MORE_PATIENCE = 24
 
 _PLAIN = frozenset({float, int, bool, type(None), str})
 OF_NUMPY = frozenset({np.ndarray, np.float64, np.float32, np.int64, np.int32, np.bool_, np.complex128})
@@ -96,7 +98,7 @@ def made_here(f: FunctionType) -> bool:
     return "<locals>" in f.__qualname__
 
 
-def call_native(f: Any, args: tuple[Any, ...]) -> tuple[Any, Any] | None:
+def call_native(f: Any, args: tuple[Any, ...], jitted: bool = False) -> tuple[Any, Any] | None:
     """(value, back) of a call by native code, None if it does not take it."""
     if not all(map(simple, args)) or not any(map(_numeric, args)):
         return None
@@ -105,13 +107,14 @@ def call_native(f: Any, args: tuple[Any, ...]) -> tuple[Any, Any] | None:
     if reads_assigned(f):
         return None
     try:
-        made = native_pullback(f, args)
+        accept = check_apart if jitted else check_repeatable
+        made = native_pullback(f, args, accept, not jitted)
     except Exception as error:
         if carries_numbers(error):
             return None
         raise
     if made is None:
-        return _reading(f, args) if arrays_read(f, args) else None
+        return _reading(f, args) if arrays_read(f, args, accept, not jitted) else None
     value, back = made
     value = as_in_python(value, back)
     return value, (run_native, back, args, structure.form(value))
@@ -195,7 +198,7 @@ class NativeFirst:
                 self.refusals = 0
                 return made
         self.refusals += 1
-        if self.refusals == _PATIENCE:
+        if self.refusals >= _PATIENCE and (self.refusals >= _MORE_PATIENCE or not departures(f)):
             settle(f.__code__, self.entry)
         return call_bound(self.entry, f, *args, **kwargs)
 
@@ -210,9 +213,9 @@ def call_jitted(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     if not kwargs:
         captures = _captures(transform.function)
         try:
-            made = inner.call(transform, transform.function, args) if captures else call_native(f, args)
+            made = inner.call(transform, transform.function, args, False) if captures else call_native(f, args, True)
         except Entangled as error:  # (which jitted functions raise)
-            made = inner.call(transform, transform.function, args) if error.inputs else None
+            made = inner.call(transform, transform.function, args, False) if error.inputs else None
             captures = True
         if made is not None:
             return (made[0], (run_shifted, made[1])) if captures and made[1] is not None else made

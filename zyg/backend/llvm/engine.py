@@ -577,7 +577,7 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
         module.functions[entry].attrs["pairs"] = leaves_in_pairs(types)
         lowered = lower(module, entry, variants, exported=apart, masks=has_masks(), apart=True)
         native = Native(module, entry, options, signature, lowered)
-        raiser = make_raiser(lowered.errors)
+        raiser = make_raiser(lowered.errors, signature.departed is not None)
         outer = write_entry(lowered, entry, signature, options, raiser, apart)
         jobs = _jobs(lowered, brief)
         if apart:

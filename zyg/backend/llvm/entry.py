@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...ir.departures import departs
 from ...ir.options import Options
 from ...ir.records import field, record
 from ...ir.types import (
@@ -48,6 +49,8 @@ class Signature:
     keyword_only: whether any parameter can be passed by keyword only, so that counting arguments is not enough.
     orders: whether arguments that are arrays in Fortran order are of a type of their own, and not of that of strided arrays.
     writes: what is written back into objects that came in as arguments; their leaves come behind those of the result.
+    departed: gets the errors that CPython does not raise, in the form of a function that raises the error, together with the callable
+        and its arguments; it gives the value of the call, or that function. None: they are raised.
     rebuild: makes, for a structured type, the Python function that builds such an object (None: calling.rebuild).
     """
 
@@ -59,6 +62,7 @@ class Signature:
     orders: bool = False
     writes: tuple[Any, ...] = ()
     rebuild: Callable[[Type], Callable[..., Any]] | None = field(default=None, compare=False)
+    departed: Callable[..., Any] | None = field(default=None, compare=False)
 
 
 def write_entry(
@@ -98,6 +102,8 @@ class EntryLowering:
             its = _signature_text(self.abi.params, self.abi.results)
             raise TypeError(f"the signature {given} is not that of @{entry}: {its}")
         self.escapes = any(map(_has_pullback, results))
+        self.departed = signature.departed if any(departs(site.exception) for site in lowered.errors) else None
+        self.kept = "null"
         self.nogil = options.nogil
         self.needs_ctx = self.abi.needs_ctx or self.escapes or self.nogil
         self.runs_python = (
@@ -126,6 +132,8 @@ class EntryLowering:
         self.boxing.require_different("drop")
         leaves += self.fetch_inputs()
         result = self.call(leaves)
+        if self.departed is not None:
+            self.go_on_if_departed()
         e.emit(f"ret ptr {result}")
         self.write_misses()
         text = f"define ptr @{ENTRY}(ptr %self, ptr %args, i64 %nargs, ptr %kwnames, ptr %record)"
@@ -216,6 +224,20 @@ class EntryLowering:
         arguments = ("ptr %self", "ptr %args", "i64 %nargs", "ptr %kwnames", "ptr %record")
         e.emit(f"ret ptr {e.call('ptr', miss, *arguments, kind='musttail call')}")
 
+    def go_on_if_departed(self) -> None:
+        e = self.e
+        departed, over = e.name("departed"), e.name("over")
+        e.branch(e.let(f"icmp eq ptr {self.kept}, null"), over, departed, likely=True)
+        e.start(departed)
+        function = e.module.external("zyg_departed", "ptr", "ptr, ptr, ptr, ptr, i64, ptr", "nounwind")
+        arguments = ("ptr %self", "ptr %args", "i64 %nargs", "ptr %kwnames")
+        handler = e.object(self.departed)
+        self.count_running(1)
+        found = e.call("ptr", function, f"ptr {handler}", f"ptr {self.kept}", *arguments, attributes="cold")
+        self.count_running(-1)
+        e.emit(f"ret ptr {found}")
+        e.start(over)
+
     def count_running(self, step: int) -> None:
         """Code that may run Python code must not be unloaded meanwhile."""
         at = self.e.module.external("zyg_running")
@@ -239,6 +261,7 @@ class EntryLowering:
             e.call("void", e.module.external("zyg_gil_take", "void", "ptr", "nounwind"), f"ptr {ctx}")
         good, bad, done = (e.name(n) for n in ("returned", "error", "finish"))
         if status is None:
+            self.departed = None
             e.jump(good)
         else:
             e.branch(e.let(f"icmp eq i32 {status}, 0"), good, bad, likely=True)
@@ -256,7 +279,8 @@ class EntryLowering:
         incoming = [(boxed, from_good), ("null", failed)]
         if status is not None:
             e.start(bad)
-            incoming.append((self.raise_error(ctx, status), e.label))
+            self.kept = self.raise_error(ctx, status)
+            incoming.append(("null", e.label))
             e.jump(done)
 
         e.start(failed)
@@ -264,6 +288,11 @@ class EntryLowering:
 
         e.start(done)
         returned = e.let("phi ptr " + ", ".join(f"[ {v}, %{label} ]" for v, label in incoming), "boxed")
+        if self.departed is not None:
+            kept = ", ".join(
+                f"[ {self.kept if label == incoming[-1][1] else 'null'}, %{label} ]" for _, label in incoming
+            )
+            self.kept = e.let(f"phi ptr {kept}", "kept")
         self.clean_up(ctx)
         return returned
 
@@ -284,7 +313,7 @@ class EntryLowering:
         return boxed
 
     def raise_error(self, ctx: str, status: str) -> str:
-        """Turn a status into a Python exception; null."""
+        """Turn a status into a Python exception; null. (Or what is kept of one that CPython does not raise.)"""
         e = self.e
         if not self.runs_python:
             self.count_running(1)

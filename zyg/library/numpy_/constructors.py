@@ -25,6 +25,7 @@ from zyg.frontend.values import (
     number_type,
 )
 from zyg.ir.core import Const, Value, const
+from zyg.ir.departures import departing_class
 from zyg.ir.types import F64, Scalar
 
 from ..registry import emits
@@ -301,10 +302,13 @@ def _nested(e: Evaluator, v: Abstract) -> tuple[list[Value], list[Abstract], int
     return [const(len(items)), *shape], [n for _, numbers, _ in inner for n in numbers], depth + 1
 
 
+NO_SHAPE = departing_class(NotImplementedError)
+
+
 def array_of_arrays(items: Any, dtype: Any) -> Any:
     """np.array of a list of arrays whose length is known only when this runs."""
     if len(items) == 0:
-        raise NotImplementedError(
+        raise NO_SHAPE(
             "np.array of an empty list of arrays: compiled code does not know how many dimensions it has; test for an empty list first"
         )
     shape = items[0].shape

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....ir.core import Const, Instr, Value
+from ....ir.departures import departing
 from ....ir.ops import past_64_bits
 from ....ir.types import BOOL, F32, U8, Scalar, Stack, Tape
 from ..lowered import LoweringError
@@ -54,7 +55,10 @@ def checked_binary(e: FunctionLowering, instr: Instr) -> None:
 def checked(e: FunctionLowering, operation: str, x: str, y: str, symbol: str | None = None) -> str:
     both = e.with_overflow(operation, x, y)
     overflow = e.let(f"extractvalue {{i64, i1}} {both}, 1")
-    e.check(e.let(f"xor i1 {overflow}, true"), e.site("OverflowError", past_64_bits(symbol or _SYMBOLS[operation])))
+    e.check(
+        e.let(f"xor i1 {overflow}, true"),
+        e.site(departing("OverflowError"), past_64_bits(symbol or _SYMBOLS[operation])),
+    )
     return e.let(f"extractvalue {{i64, i1}} {both}, 0", e.instr.results[0].name)
 
 
@@ -72,7 +76,7 @@ def ipow(e: FunctionLowering, instr: Instr) -> None:
     callee = e.module.external("zyg_ipow", "{i64, i1}", "i64, i64", MATH)
     both = e.call("{i64, i1}", callee, e.typed(x), e.typed(n), attributes=MATH)
     overflow = e.let(f"extractvalue {{i64, i1}} {both}, 1")
-    e.check(e.let(f"xor i1 {overflow}, true"), e.site("OverflowError", past_64_bits("**")))
+    e.check(e.let(f"xor i1 {overflow}, true"), e.site(departing("OverflowError"), past_64_bits("**")))
     e.define(instr, [e.let(f"extractvalue {{i64, i1}} {both}, 0", instr.result.name)])
 
 

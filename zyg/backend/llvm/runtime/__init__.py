@@ -22,7 +22,7 @@ from .layout import CALLABLE, CTX, GUARD, HEADER, POLL_WORK, RECORD, SAVED
 
 PARTS: dict[str, tuple[str, ...]] = {
     "callables": ("zyg_vectorcall", "zyg_dispatch", "zyg_traverse", "zyg_clear", "zyg_dealloc"),
-    "entries": ("zyg_miss", "zyg_bind", "zyg_equal_constants", "zyg_revalidate", "zyg_fail"),
+    "entries": ("zyg_miss", "zyg_bind", "zyg_equal_constants", "zyg_revalidate", "zyg_fail", "zyg_departed"),
     "objects": (
         "zyg_long", "zyg_getattr", "zyg_lookup", "zyg_call_or_null", "zyg_wrong_result", "zyg_make_float", "zyg_make_int",
         "zyg_all_different",

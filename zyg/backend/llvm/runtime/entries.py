@@ -210,7 +210,8 @@ fails:
   ret i1 false
 }
 
-; A failed check: the Python function makes the error, and gives a function that raises it from the user's line.
+; A failed check: the Python function makes the error, and gives a function that raises it from the user's line. Or that
+; gives what is kept for `zyg_departed`.
 define ptr @zyg_fail(ptr %raiser, i32 %status, ptr %values) cold {
   %known = icmp sgt i32 %status, 0
   br i1 %known, label %make, label %null
@@ -228,12 +229,47 @@ make:
   %failed = icmp eq ptr %raise, null
   br i1 %failed, label %null, label %go
 go:
-  %never = call ptr @PyObject_Vectorcall(ptr %raise, ptr %args, i64 0, ptr null)
+  %kept = call ptr @PyObject_Vectorcall(ptr %raise, ptr %args, i64 0, ptr null)
   call void @Py_DecRef(ptr %raise)
-  call void @Py_DecRef(ptr %never)
-  br label %null
+  ret ptr %kept
 null:
   ret ptr null
+}
+
+; An error that CPython does not raise, once all is cleaned up: the handler gets it and the callable with its arguments, and gives
+; the value of the call, or the error, which is raised then.
+define ptr @zyg_departed(ptr %handler, ptr %kept, ptr %self, ptr %args, i64 %nargs, ptr %kwnames) cold {
+entry:
+  %given = and i64 %nargs, 9223372036854775807
+  %named = icmp ne ptr %kwnames, null
+  br i1 %named, label %count, label %copy
+count:
+  %keyword_count_at = getelementptr i8, ptr %kwnames, i64 $OB_SIZE
+  %keyword_count = load i64, ptr %keyword_count_at
+  br label %copy
+copy:
+  %keywords = phi i64 [ 0, %entry ], [ %keyword_count, %count ]
+  %values = add i64 %given, %keywords
+  %room = add i64 %values, 2
+  %all = alloca ptr, i64 %room
+  store ptr %kept, ptr %all
+  %second = getelementptr ptr, ptr %all, i64 1
+  store ptr %self, ptr %second
+  %rest = getelementptr ptr, ptr %all, i64 2
+  %bytes = shl i64 %values, 3
+  call void @llvm.memcpy.p0.p0.i64(ptr %rest, ptr %args, i64 %bytes, i1 false)
+  %positional = add i64 %given, 2
+  %result = call ptr @PyObject_Vectorcall(ptr %handler, ptr %all, i64 %positional, ptr %kwnames)
+  %refused = icmp eq ptr %result, %kept
+  br i1 %refused, label %raise, label %done
+raise:
+  %null = call ptr @PyObject_Vectorcall(ptr %kept, ptr %all, i64 0, ptr null)
+  call void @Py_DecRef(ptr %kept)
+  br label %done
+done:
+  %value = phi ptr [ %result, %copy ], [ %null, %raise ]
+  call void @Py_DecRef(ptr %kept)
+  ret ptr %value
 }
 """
 )
