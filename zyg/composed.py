@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,8 @@ def _is_complex(value: Any) -> bool:
     return isinstance(value, (complex, np.complexfloating))
 
 
-def places(value: Any, what: str) -> Iterator[Path]:
-    """The places of the real numbers in a structure."""
+def places(value: Any, what: str, within: tuple[int, ...] = ()) -> Iterator[Path]:
+    """The places of the real numbers in a structure.  `within`: the objects that one is in, by identity."""
     if _is_number(value):
         yield ()
     elif _is_complex(value):
@@ -43,12 +44,16 @@ def places(value: Any, what: str) -> Iterator[Path]:
             yield from ((index, *path) for path in places(value[index], what))
     elif isinstance(value, (tuple, list)):
         for at, item in zip(_steps(value), value):
-            yield from ((at, *path) for path in places(item, what))
+            yield from ((at, *path) for path in places(item, what, within))
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from ((key, *path) for path in places(item, what))
-    elif isinstance(value, np.ndarray) and value.dtype.kind != "b":
-        raise Misuse(f"{what}, with an array of {value.dtype} in it, which are no numbers with derivatives")
+            yield from ((key, *path) for path in places(item, what, within))
+    elif isinstance(value, np.ndarray):
+        if value.dtype.kind != "b":
+            raise Misuse(f"{what}, with an array of {value.dtype} in it, which are no numbers with derivatives")
+    elif _is_instance(value) and id(value) not in within:
+        for name, part in (parts_of(value) or {}).items():
+            yield from ((name, *path) for path in places(part, what, (*within, id(value))))
 
 
 def _steps(value: Any) -> Any:
@@ -90,10 +95,12 @@ def seed(value: Any, path: Path) -> Any:
     return filled(value, {first_place(value, path): 1.0}, (), set())
 
 
-def filled(value: Any, numbers: Mapping[Path, Any], at: Path = (), once: set[int] | None = None) -> Any:
+def filled(
+    value: Any, numbers: Mapping[Path, Any], at: Path = (), once: set[int] | None = None, within: tuple[int, ...] = ()
+) -> Any:
     """The structure of `value` with other numbers in it, 0 where none is given; None for what holds none, and if objects are to
     be filled `once`, for those that are there."""
-    if once is not None and isinstance(value, (list, dict)):
+    if once is not None and has_identity(value):
         if id(value) in once:
             return None
         once.add(id(value))
@@ -105,14 +112,37 @@ def filled(value: Any, numbers: Mapping[Path, Any], at: Path = (), once: set[int
         kept = value.dtype.kind == "c" or value.dtype == np.float32
         array = np.zeros(value.shape, value.dtype if kept else np.float64)
         for index in np.ndindex(value.shape):
-            array[index] = filled(value[index], numbers, (*at, index), once)
+            array[index] = filled(value[index], numbers, (*at, index))
         return array
     if isinstance(value, (tuple, list)):
-        items = [filled(item, numbers, (*at, n), once) for n, item in zip(_steps(value), value)]
-        return items if isinstance(value, list) else tuple(items)
+        items = [filled(item, numbers, (*at, n), once, within) for n, item in zip(_steps(value), value)]
+        if isinstance(value, list):
+            return items
+        names = getattr(type(value), "_fields", None)
+        return tuple(items) if names is None else _gradient_of(value, dict(zip(names, items)))
     if isinstance(value, dict):
-        return {key: filled(item, numbers, (*at, key), once) for key, item in value.items()}
+        return {key: filled(item, numbers, (*at, key), once, within) for key, item in value.items()}
+    if _is_instance(value) and id(value) not in within:
+        within = (*within, id(value))
+        parts = parts_of(value) or {}
+        return _gradient_of(
+            value, {name: filled(part, numbers, (*at, name), once, within) for name, part in parts.items()}
+        )
     return None
+
+
+def _is_instance(value: Any) -> bool:
+    """Whether this is an object that has parts by name."""
+    return not isinstance(value, (tuple, list, dict, np.ndarray, FunctionType)) and parts_of(value) is not None
+
+
+def _gradient_of(value: Any, parts: dict[Any, Any]) -> Any:
+    """The derivatives of the parts of an instance; None if it has none."""
+    from .autodiff.objects.structure import fields_class
+
+    if all(part is None for part in parts.values()):
+        return None
+    return fields_class(type(value), tuple(parts))(*parts.values())
 
 
 def picked(found: Any, numbers: tuple[int, ...], argnums: Argnums) -> Any:
@@ -375,7 +405,11 @@ def parts_of(value: Any) -> dict[Any, Any] | None:
         return dict(zip(_steps(value), value))
     if is_dataclass(value) and not isinstance(value, type):
         return {f.name: getattr(value, f.name) for f in fields(value)}
-    return dict(vars(value)) if plain_class(type(value)) and hasattr(value, "__dict__") else None
+    if not plain_class(type(value)):
+        return None
+    from .autodiff.objects.structure import fields_of
+
+    return {name: getattr(value, name) for name in fields_of(value)}
 
 
 def part_of(value: Any, path: Path) -> Any:
@@ -386,7 +420,7 @@ def part_of(value: Any, path: Path) -> Any:
         if isinstance(value, (dict, list)) or isinstance(value, tuple) and isinstance(step, int):
             value = value[step]
         else:
-            value = getattr(value, step)
+            value = getattr(value, step) if hasattr(value, step) else getattr(value, str(step).lstrip("_"))
     return value
 
 
@@ -400,6 +434,10 @@ def mirrored(value: Any, make: Callable[[Path, tuple[int, ...]], Any], what: str
     parts = parts_of(value)
     if parts is None:
         return None
+    if len(at) > _DEEP:
+        raise Misuse(
+            f"{what}, with a {type(value).__name__} in it that holds itself, or more than {_DEEP} objects in each other"
+        )
     made = {key: mirrored(part, make, what, (*at, key)) for key, part in parts.items()}
     if all(m is None for m in made.values()):
         return None
@@ -409,9 +447,10 @@ def mirrored(value: Any, make: Callable[[Path, tuple[int, ...]], Any], what: str
         return list(made.values())
     if type(value) is tuple:
         return tuple(made.values())
-    from .library.cotangents import gradient_class
+    return _gradient_of(value, made)
 
-    return gradient_class(type(value), tuple(made))(*made.values())
+
+_DEEP = 100
 
 
 def stacked(entries: list[Any], outer: tuple[int, ...], inner: tuple[int, ...]) -> Any:

@@ -32,7 +32,7 @@ def slope(function: Any, argnums: Any, asked: str) -> Any:
 
 
 @compiled_only
-def copied_call(function: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+def copied_call(function: Any, args: tuple[Any, ...]) -> Any:
     """The function and copies of the arguments: what it has captured of these is the copy, too."""
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from zyg.errors import Misuse
 from zyg.frontend.boundary import disassemble
 from zyg.frontend.evaluator import Evaluator
 from zyg.frontend.frames import Stop
@@ -13,8 +14,10 @@ from zyg.frontend.values import (
     Abstract,
     ArrayValue,
     Heap,
+    Known,
     Number,
     PullbackValue,
+    Reference,
     TupleValue,
 )
 from zyg.ir import types as t
@@ -75,7 +78,20 @@ class Seeds(Matching):
     def __init__(self, plan: Plan, e: Evaluator, lengths: Iterator[Value]):
         super().__init__(e, plan.after, "cotangent", plan.name, "its value")
         self.plan = plan
+        self.objects: dict[str, str] = {}  # where those were that have been given a cotangent
         self.shapes = {id(a.value): [next(lengths) for _ in range(a.type.ndim)] for a in plan.arrays()}
+
+    def match(self, wanted: Abstract, given: Abstract) -> None:
+        if isinstance(wanted, Reference) and not (isinstance(given, Known) and given.object is None):
+            first = self.objects.setdefault(str(wanted.id), self.at)
+            if first != self.at:
+                raise Misuse(
+                    f"a cotangent for {self.plan.name} with two entries{first and f', {first} and {self.at},'} for one object, which stands in "
+                    "its value in both places",
+                    self.e.position,
+                    hint="give all of its cotangent in the first place, None in the others",
+                )
+        super().match(wanted, given)
 
     def of(self, cotangent: Abstract) -> list[Value]:
         self.match(self.plan.value, cotangent)

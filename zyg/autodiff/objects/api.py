@@ -146,7 +146,7 @@ class Pullback:
             shadows.end()
 
     def _pull(self, seed: Any, shadows: Shadows) -> tuple[Any, ...]:
-        d = structure.scatter(self._form, seed, shadows)
+        d = structure.scatter(self._form, seed, shadows, structure.GIVEN)
         given = calls.run(self._back, d, shadows)
         gradients = []
         missing = False  # a number without a cotangent

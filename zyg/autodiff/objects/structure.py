@@ -344,10 +344,10 @@ def _object(form: Form, d: Any, shadows: Any, take: bool) -> Any:
         parts.append(gather(f, flowing, shadows, take))
     if all(p is None for p in parts):
         return None
-    return _fields_class(type(x), tuple(forms))(*parts)
+    return fields_class(type(x), tuple(forms))(*parts)
 
 
-def _fields_class(cls: type, names: tuple[str, ...]) -> Any:
+def fields_class(cls: type, names: tuple[str, ...]) -> Any:
     plain = tuple(n.lstrip("_") for n in names)
     return gradient_class(cls, names if plain == names or len(set(plain)) < len(plain) else plain)
 
@@ -401,7 +401,7 @@ def dense(form: Form, c: Any) -> Any:
         return {k: dense(f, None if c is None else c[k]) for k, f in form[2].items()}
     if kind == "object":
         parts = [dense(f, None if c is None else c[k]) for k, f in enumerate(form[2].values())]
-        return _fields_class(type(form[1]), tuple(form[2]))(*parts)
+        return fields_class(type(form[1]), tuple(form[2]))(*parts)
     return c
 
 
@@ -465,6 +465,13 @@ def _scatter_nothing(form: Form, c: Any, shadows: Any, what: str) -> None:
 
 def _scatter_again(form: Form, c: Any, shadows: Any, what: str) -> None:
     """An object that stands in the value before got all of its cotangent there."""
+    if what.startswith(GIVEN) and c is not None:
+        raise TypeError(
+            f"{what} is of an object that the value holds before: give all of its cotangent there, None here"
+        )
+
+
+GIVEN = "the cotangent of the value"  # that a pullback is called with, as against one that was gathered, which is in all places
 
 
 def _scatter_array(form: Form, c: Any, shadows: Any, what: str) -> None:
