@@ -5,7 +5,7 @@ back.  Output: `cadd csub cmul cneg` become `add sub mul neg` where they cannot 
 out the same are constants; guards that always hold are gone.  fold and simplify_cfg finish what follows.
 
 What is known about an i64 value, valid in the part of the dominator tree that is being walked:
-* an interval, from constants, `dim`, arithmetic, loop counters, and conditions that were tested on the way;
+* an interval, from constants, `dim`, arithmetic, loop counters, what so many rounds add at most, and conditions that were tested on the way;
 * a linear form `base + offset`, where the value is that sum without wrapping;
 * bounds `x <= y + c` between two bases, from the same conditions.  They are what proves an index within `dim` when the
   loop's bound is that dimension.
@@ -31,6 +31,7 @@ _TYPE_INTERVALS: dict[Type, Interval] = {I64: TOP, I32: (-(2**31), 2**31 - 1), U
 UNCHECKED = {"cadd": "add", "csub": "sub", "cmul": "mul", "cneg": "neg"}
 _COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
 _INTERESTING = frozenset(UNCHECKED) | _COMPARISONS
+_ADDITIONS = 64  # that are looked at for what a loop adds to a number
 _DEPTH, _WIDTH = 3, 8  # how many bounds are chained, and how many of a value are tried
 
 
@@ -171,6 +172,9 @@ class _Walk:
         for n, param in enumerate(block.params):
             if param.type is I64:
                 self.parameter(block, n, param, undo)
+        back = [args for source, args in incoming if self.position[source] >= self.position[block]]
+        if back:
+            self.running_sums(block, back)
 
     def learn_from_edge(self, source: Block, block: Block, undo: _Undo) -> None:
         last = source.instrs[-1]
@@ -229,6 +233,79 @@ class _Walk:
                 self.facts.learn_at_most(starts[0], param, 0, undo)
             if largest <= 0:
                 self.facts.learn_at_most(param, starts[0], 0, undo)
+
+    def running_sums(self, header: Block, back: list[list[Value]]) -> None:
+        """A header's parameters to which each round adds something within bounds, in a loop of so many rounds at most."""
+        rounds = self.rounds(header, back)
+        if rounds is None:
+            return
+        entering = [args for source, args in self.incoming[header] if self.position[source] < self.position[header]]
+        for n, param in enumerate(header.params):
+            low, high = self.facts.interval(param)
+            if param.type is not I64 or (low > LOW and high < HIGH):
+                continue
+            added = [self.added(args[n], param, {}) for args in back]
+            changes = [i for i in added if i is not None]
+            if len(changes) < len(added):
+                continue
+            known = [(self.at_edge.get(id(args)), args[n]) for args in entering]
+            starts = [self.facts.interval(v) if there is None else there[n] for there, v in known]
+            least = min(i[0] for i in starts) + rounds * min(0, *(i[0] for i in changes))
+            most = max(i[1] for i in starts) + rounds * max(0, *(i[1] for i in changes))
+            if least >= LOW and most <= HIGH:
+                self.facts.intervals[param] = max(low, least), min(high, most)
+
+    def rounds(self, header: Block, back: list[list[Value]]) -> int | None:
+        """How often control comes back to a header at most, by a counter of which the bounds are known."""
+        found: list[int] = []
+        for n, param in enumerate(header.params):
+            steps = [self.step(param, args[n]) for args in back] if param.type is I64 else [None]
+            known = [step for step in steps if step]
+            if len(known) == len(steps) and (min(known) > 0 or max(known) < 0):
+                low, high = self.facts.interval(param)
+                found.append((high - low) // min(map(abs, known)))
+        return min(found, default=None)
+
+    def added(self, value: Value, param: Value, known: dict[Value, Interval | None]) -> Interval | None:
+        """Bounds of what a round has added to a parameter where it gives `value`. `known`: those of other values; what is asked for within
+        itself, an inner loop's, has none."""
+        if value is param:
+            return 0, 0
+        if value in known or len(known) >= _ADDITIONS:
+            return known.get(value)
+        known[value] = None
+        instr, parts = self.made.get(value), []
+        if instr is not None and instr.op in ("add", "cadd", "sub", "csub"):
+            x, y = instr.operands
+            plus = instr.op in ("add", "cadd")
+            before = self.added(x, param, known)
+            if before is None and plus:
+                x, y = y, x
+                before = self.added(x, param, known)
+            if before is not None:
+                low, high = self.spread(y)
+                known[value] = (before[0] + low, before[1] + high) if plus else (before[0] - high, before[1] - low)
+            return known[value]
+        if instr is not None and instr.op == "select":
+            parts = instr.operands[1:]
+        elif instr is None and (home := self.home.get(value)) is not None and home not in self.handled:
+            n = home.params.index(value)
+            parts = [args[n] for _, args in self.incoming[home]]
+        found = [self.added(v, param, known) for v in parts]
+        bounds = [i for i in found if i is not None]
+        if bounds and len(bounds) == len(found):
+            known[value] = min(i[0] for i in bounds), max(i[1] for i in bounds)
+        return known[value]
+
+    def spread(self, value: Value) -> Interval:
+        """The interval of a value that may be made further down."""
+        instr = self.made.get(value)
+        if instr is not None and instr.op == "cast":
+            return _TYPE_INTERVALS.get(instr.operands[0].type, TOP)
+        if instr is not None and instr.op == "select":
+            (a, b), (c, d) = map(self.facts.interval, instr.operands[1:])
+            return min(a, c), max(b, d)
+        return self.facts.interval(value)
 
     def stays_natural(self, value: Value, assumed: set[Value]) -> bool:
         """Whether `value` is not negative if `assumed` are not: an index that is counted on in inner loops, say."""
