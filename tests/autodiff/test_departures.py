@@ -10,6 +10,7 @@ import math
 import random
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -411,6 +412,55 @@ def test_types_are_cpythons(helper):
         zyg.gradient(f, 3.0, n)
         assert seen.pop() == repr(helper(n))
     assert not seen
+
+
+@dataclass(frozen=True)
+class Frozen:
+    item: Any
+
+
+@dataclass
+class Plain:
+    item: Any
+
+
+def largest(a):
+    for _ in range(1):
+        pass
+    return max(a)
+
+
+def absent(a):
+    for _ in range(1):
+        pass
+    return a[0] if a[1] > 0 else None
+
+
+def held(a):
+    for _ in range(1):
+        pass
+    return (1, {"k": a[0]}, [a[0], 1.0], Plain(a[1]), Frozen((a[0], 2)))
+
+
+def doubled(a):
+    return ([2 * x for x in a], 1)
+
+
+def met_in_lists(a):
+    return ([0.5 * i if i else 0 for i in range(len(a))], 1)
+
+
+@pytest.mark.parametrize("helper", [largest, absent, held, doubled, met_in_lists], ids=lambda f: f.__name__)
+def test_numbers_of_numpy_and_in_objects(helper):
+    def f(x, a):
+        with contextlib.suppress(KeyError):
+            seen.append(repr(helper(a)))
+            return x
+
+    seen: list[str] = []
+    for a in (np.zeros(2), np.array([0.5, 0.25]), np.array([3, 4])):
+        assert zyg.gradient(f, 1.0, a)[0] == 1.0
+        assert seen.pop() == repr(helper(a))
 
 
 def test_an_int_that_meets_numpys_numbers():

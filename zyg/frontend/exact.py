@@ -7,7 +7,8 @@ others depart (zyg.ir.departures): they are computed in Python. (A float and Num
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
 
 from zyg.ir.core import Value, const
 from zyg.ir.departures import departing
@@ -15,7 +16,7 @@ from zyg.ir.types import BOOL, F64, I64
 
 from .meeting import classes_of, is_mixed
 from .scalars import any_of
-from .values import Abstract, ComplexValue, MaybeValue, Number, Record, Reference, StructValue, TupleValue
+from .values import Abstract, ComplexValue, Heap, MaybeValue, Number, Reference, StructValue, TupleValue
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator
@@ -35,7 +36,7 @@ def require_classes(e: Evaluator, v: Abstract, there: Value | None = None) -> No
             require_classes(e, part, there)
     elif isinstance(v, MaybeValue):
         require_classes(e, v.item, v.present if there is None else e.op("and", there, v.present))
-    elif isinstance(v, Reference) and _has_mixed(e.heap[v.id]):
+    elif isinstance(v, Reference) and _holds_mixed(v, e.heap, set()):
         raise e.refuse(f"{MESSAGE}, in an object or list", hint="make them one type before they meet")
 
 
@@ -62,5 +63,20 @@ def _neither(e: Evaluator, x: Value, first: Value, second: Value) -> Value:
     return e.op("and", e.op("ne", x, first), e.op("ne", x, second))
 
 
-def _has_mixed(record: Record) -> bool:
-    return any(map(is_mixed, record.fields))
+def _holds_mixed(v: Any, heap: Heap, seen: set[Hashable]) -> bool:
+    """Whether there are such numbers in objects."""
+    from .growing import Layout, ListValue
+
+    if isinstance(v, Reference):
+        if v.id in seen:
+            return False
+        seen.add(v.id)
+        record = heap[v.id]
+        inside = [record.meta.example] if isinstance(record.meta, Layout) else record.fields
+    elif isinstance(v, ListValue):
+        inside = [] if v.layout is None else [v.layout.example]
+    elif isinstance(v, (TupleValue, StructValue, MaybeValue)):
+        inside = v.parts()
+    else:
+        return isinstance(v, (Number, ComplexValue)) and is_mixed(v)
+    return any(_holds_mixed(x, heap, seen) for x in inside)

@@ -9,6 +9,7 @@ attribute of a module or class, of a name that differentiated code has assigned 
 from __future__ import annotations
 
 import dis
+from functools import partial
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -17,7 +18,23 @@ import numpy as np
 from zyg.autodiff.trying import bodies
 from zyg.errors import Unsupported
 from zyg.fallback import Entangled, arrays_read, check_apart, check_repeatable, departures, native_pullback
-from zyg.ir.types import BOOL, F64, I64, Complex, NpScalar, Struct, Tuple, Type
+from zyg.ir.types import (
+    BOOL,
+    F64,
+    I64,
+    Array,
+    Complex,
+    ComplexArray,
+    DictType,
+    ListType,
+    NpScalar,
+    ObjectOf,
+    Optional,
+    Scalar,
+    Struct,
+    Tuple,
+    Type,
+)
 from zyg.pullbacks import Pullback
 from zyg.transforms import Transform, transform_of
 
@@ -146,10 +163,35 @@ def _as_in_python(value: Any, type_: Type) -> Any:
         return _CLASSES[type_.scalar](value)
     if isinstance(type_, Complex) and type_.numpy:
         return np.complex128(value)
+    if isinstance(type_, Optional):
+        return None if value is None else _as_in_python(value, type_.item)
     if isinstance(type_, (Tuple, Struct)) and isinstance(value, tuple):
         items = map(_as_in_python, value, type_.items)
         return tuple(items) if type(value) is tuple else type(value)(*items)
+    if type(value) is slice and isinstance(type_, Struct):
+        return slice(*map(_as_in_python, (value.start, value.stop, value.step), type_.items))
+    if isinstance(type_, (ListType, DictType, ObjectOf, Struct)):
+        return _with_numpys_numbers(value, type_)
     return value.copy() if type(value) is np.ndarray and value.base is not None else value
+
+
+def _with_numpys_numbers(value: Any, type_: ListType | DictType | ObjectOf | Struct) -> Any:
+    """The same of a list, dict or object that native code has just made, in place."""
+    names: Any
+    if isinstance(type_, ListType):
+        names, get, put = range(len(type_.items)), value.__getitem__, value.__setitem__
+    elif isinstance(type_, DictType):
+        names, get, put = type_.keys, value.__getitem__, value.__setitem__
+    else:
+        names = type_.names
+        get, put = partial(object.__getattribute__, value), partial(object.__setattr__, value)
+    for name, item in zip(names, type_.items, strict=True):
+        if not isinstance(item, (Array, ComplexArray, Scalar)):
+            old: Any = get(name)
+            new = _as_in_python(old, item)
+            if new is not old:
+                put(name, new)
+    return value
 
 
 _CLASSES: dict[Any, Any] = {F64: np.float64, I64: np.int64, BOOL: np.bool_}  # which native code gives as Python's
