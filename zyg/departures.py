@@ -48,12 +48,13 @@ class Departed(Exception):
 
 
 class _Handler:
-    __slots__ = ("_entry", "_module", "_shared")
+    __slots__ = ("_effects", "_entry", "_module", "_shared")
 
     def __init__(self, module: Module, entry: str, shared: frozenset[int]):
         self._module = module
         self._entry = entry
         self._shared = shared
+        self._effects: str | None = None  # not asked
 
     def __call__(self, raising: Any, native: Any, /, *args: Any, **keywords: Any) -> Any:
         from .callables import DISPATCHER
@@ -68,7 +69,9 @@ class _Handler:
 
     def effects(self) -> str:
         """What of the call others see though it has failed; "" if there is nothing."""
-        return _effects(self._module, self._entry, self._shared)
+        if self._effects is None:
+            self._effects = _effects(self._module, self._entry, self._shared)
+        return self._effects
 
 
 def _shared(inferred: Any) -> frozenset[int]:

@@ -268,7 +268,7 @@ class Dispatcher:
 
     def departed(self, departed: Departed, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """A call that native code has ended with an error which CPython would not raise, another way; if there is none, the function
-        that raises the error. The next call is native again: what it takes to find out is little beside the other way."""
+        that raises the error. The next call is native again: to find out takes some 20 us, and little beside the other way."""
         if self.exact is False or not may_fall_back(self.transform, args):
             return departed.raising
         self.departures += 1
