@@ -65,6 +65,11 @@ def added(x):
         (lambda x: NUMPY.nonexistent(x), np.ones(4)),
         (added, np.ones(4)),
         (lambda x: np.einsum("ij,jk", x, x), np.ones(4)),
+        (lambda x: np.einsum("ii->i", x), np.ones((1, 3))),
+        (lambda x: np.average(x, weights=x.T), np.ones((2, 3))),
+        (lambda x: np.average(x, axis=0, weights=x.T), np.ones((2, 3))),
+        (lambda x: np.average(x, axis=(0, 1), weights=x.T), np.ones((2, 3))),
+        (lambda x: np.pad(x, 1, mode="bogus"), np.ones(3)),
         (lambda x: len(x[0]), np.ones(4)),
     ],
 )
@@ -74,6 +79,23 @@ def test_errors_are_worded_as_theirs(function, argument):
     with pytest.raises(type(wanted.value)) as found:
         zyg.jit(function)(argument)
     assert str(found.value).strip() == str(wanted.value).strip()
+
+
+@each_in_turn
+@pytest.mark.parametrize(
+    ("text", "a", "b"),
+    [("ij,kj->ik", (2, 3), (2, 1)), ("ij,kj->ik", (2, 1), (2, 3)), ("aij,ijb->ab", (2, 1, 3), (3, 1, 2))],
+)
+def test_einsum_repeats_axes_of_length_1(text, a, b):
+    """The last of them is wrong, not refused, if the axes that are summed up are put together before they are repeated."""
+    f = lambda x, y: np.einsum(text, x, y)
+    rng = np.random.default_rng(1)
+    x, y, tangent = rng.normal(size=a), rng.normal(size=b), rng.normal(size=b)
+    value, back = zyg.pullback(zyg.jit(f), x, y)
+    np.testing.assert_allclose(value, f(x, y), rtol=1e-13)
+    seed = rng.normal(size=value.shape)
+    slope = np.sum(f(x + 0j, y + 1e-30j * tangent).imag * seed) / 1e-30
+    np.testing.assert_allclose(np.sum(back(seed)[1] * tangent), slope, rtol=1e-12)
 
 
 @each_in_turn

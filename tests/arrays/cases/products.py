@@ -88,6 +88,16 @@ for _text, _a, _b in (
         b=A(_b, "d", "finite"),
         tolerance=64,
     )
+for _text, _a, _b in (
+    ("ij,kj->ik", "n m", "k 1"), ("ij,jk->ik", "n 1", "m k"), ("aij,ijb->ab", "n 1 m", "m 1 k"), ("ij,kj->i", "n m", "k 1"),
+):  # fmt: skip
+    case(
+        np.einsum,
+        (lambda t: lambda a, b: np.einsum(t, a, b))(_text),
+        a=A(_a, "dl", "finite"),
+        b=A(_b, "d", "finite"),
+        tolerance=64,
+    )
 for _text, _a in (
     ("ii->i", "n n"),
     ("ii", "n n"),

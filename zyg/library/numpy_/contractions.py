@@ -8,7 +8,7 @@ import numpy as np
 
 from zyg.frontend import arrays, lists, orders
 from zyg.frontend.arrays import constant
-from zyg.frontend.values import Abstract, Known, TupleValue, describe, is_numeric, known
+from zyg.frontend.values import Abstract, Known, Number, TupleValue, describe, is_numeric, known
 from zyg.ir.core import Value
 
 from ..registry import emits, implements
@@ -122,7 +122,13 @@ def einsum(
         raise
     lengths: dict[str, Value] = {}
     for letters, v in zip(inputs, given):
+        own: dict[str, Value] = {}
         for letter, length in zip(letters, arrays.dims(e, v)):
+            if letter in own and not _same(e, own[letter], length):
+                text = f"dimensions in single operand for collapsing index '{letter}' don't match ({{}} != {{}})"
+                e.guard(e.op("eq", own[letter], length), "ValueError", text, own[letter], length)
+            own[letter] = length
+        for letter, length in own.items():
             known = lengths.get(letter)
             if known is None:
                 lengths[letter] = length
@@ -265,19 +271,33 @@ def _contracted(
         x = _spread(e, a, left, letters)
         y = _spread(e, b, right, letters)
         return _summed(e, binary(e, "mul", x, y), "".join(letters), {*batch, *rows, *columns})
+    for c in inner:
+        i, j = left.index(c), right.index(c)
+        mine, other = _length(e, a, i), _length(e, b, j)
+        if not _same(e, mine, other):
+            # An axis of length 1 is repeated: each product of it stands once in the sum of the others.
+            a = e.call(known(_once), [a, Known(i), Number(other), _own_dtype(a)])
+            b = e.call(known(_once), [b, Known(j), Number(mine), _own_dtype(b)])
     x = _grouped(e, a, left, batch, rows, inner)
     y = _grouped(e, b, right, batch, inner, columns)
     made = e.call(known(matmul_arrays), [x, y])
     letters = [*batch, *rows, *columns]
     lengths = _lengths_of(e, ((a, left), (b, right)))
     shape = [lengths[c] for c in letters]
-    from zyg.frontend.values import Number
-
     from .shaping import reshape
 
     plain = len(rows) == 1 and len(columns) == 1 and len(batch) <= 1
     value = made if plain else reshape(e, made, TupleValue(tuple(map(Number, shape))))
     return (arrays.scalar_of(e, value) if not letters else value), "".join(letters)
+
+
+def _own_dtype(a: Abstract) -> Abstract:
+    return Known(arrays.numpy_dtype(arrays.element_type(a)))
+
+
+def _once(a: Any, axis: int, other: int, dtype: Any) -> Any:
+    """The factors of an axis that is summed up: their sum where the other operand has one for all of them."""
+    return np.sum(a, axis, dtype, keepdims=True) if other == 1 and a.shape[axis] != 1 else a
 
 
 def _lengths_of(e: Evaluator, terms: Any) -> dict[str, Value]:

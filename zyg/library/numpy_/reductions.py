@@ -449,6 +449,12 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: Any = False
         weights = as_array(weights)
         if weights.ndim != a.ndim:
             weights = _along(weights, a, axis)
+        elif weights.shape != a.shape:
+            if axis is None:
+                raise TypeError(UNLIKE_WEIGHTS)
+            if not (isinstance(axis, tuple) and len(axis) == a.ndim):
+                raise ValueError(UNFIT_WEIGHTS)
+            weights = _along(weights, a, axis)
         kind = result_dtype(a, weights, np.dtype(float)) if a.dtype.kind in "iub" else result_dtype(a, weights)
         weights = weights.astype(kind, copy=False)
         scale = np.sum(weights, axis=axis, keepdims=keepdims)
@@ -460,13 +466,17 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: Any = False
     return result
 
 
+UNLIKE_WEIGHTS = "Axis must be specified when shapes of a and weights differ."
+UNFIT_WEIGHTS = "Shape of weights must be consistent with shape of a along specified axis."
+
+
 def _along(weights: Any, a: Any, axis: Any) -> Any:
     """Weights of as many dimensions as there are axes, as they stand along these."""
     if axis is None:
-        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+        raise TypeError(UNLIKE_WEIGHTS)
     axes = axis if isinstance(axis, tuple) else (axis,)
     last = tuple(range(a.ndim - len(axes), a.ndim))
     shape = np.moveaxis(a, axes, last).shape
     if weights.shape != shape[a.ndim - len(axes) :]:
-        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+        raise ValueError(UNFIT_WEIGHTS)
     return np.moveaxis(np.broadcast_to(weights, shape), last, axes)

@@ -358,6 +358,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: 
             result[along(axis, slice(n - after, n))] = values[axis][1]
         return result
     if mode != "linear_ramp" and mode not in STATISTICS and mode not in ("edge", "reflect", "symmetric", "wrap"):
+        if mode != "empty":
+            raise ValueError(f"mode '{mode}' is not supported")
         unsupported(
             "np.pad(mode=...) of this kind in native code",
             "use constant, edge, reflect, symmetric, wrap, linear_ramp, maximum, minimum, mean or median",
