@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import operator
+import typing
+
 import numpy as np
 import pytest
 
@@ -69,3 +72,46 @@ def test_of_elements_that_branch():
     found = zyg.jit(lambda a, w: zyg.gradient(lambda a: np.sum(zyg.gradient(lambda a: np.sum(quotient(a) * w), a)[0]), a)[0])(a, w)  # fmt: skip
     slope = lambda z: 1.0 / (z * (1.0 - z)) + np.log(z) / (1.0 - z) ** 2
     assert found == pytest.approx(w * (slope(a + 1e-6) - slope(a - 1e-6)) / 2e-6, rel=1e-6)
+
+
+class Held(typing.NamedTuple):
+    """Each special method gives the cube."""
+
+    x: float
+
+    def cube(self, *others):
+        return self.x**3
+
+    __abs__ = __neg__ = __pos__ = __invert__ = __round__ = __float__ = __call__ = __add__ = __rsub__ = __pow__ = cube
+
+
+class Real(float):
+    def cube(self, *others):
+        return float(self) ** 3
+
+    __abs__ = __neg__ = __pos__ = __invert__ = __round__ = __call__ = __add__ = __rsub__ = __pow__ = cube
+
+
+SPECIAL = {
+    "abs": abs, "neg": operator.neg, "pos": operator.pos, "invert": operator.invert, "round": round, "float": float,
+    "call": lambda t: t(), "add": lambda t: t + 1, "sub": lambda t: 1 - t, "pow": lambda t: pow(t, 2), "iadd": lambda t: operator.iadd(t, 1),
+    "method": lambda t: t.cube(),
+}  # fmt: skip
+
+
+@each_in_turn
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize("cls", [Held, Real])
+@pytest.mark.parametrize("name", SPECIAL)
+def test_second_derivatives_through_special_methods_of_what_flows(name, cls):
+    def f(x):
+        try:
+            return SPECIAL[name](cls(x))
+        except ValueError:
+            return x
+
+    power = 1 if cls is Real and name == "float" else 3
+    first, second = power * 1.3 ** (power - 1), power * (power - 1) * 1.3 ** (power - 2)
+    assert zyg.grad(f)(1.3) == pytest.approx(first)
+    assert zyg.hessian(f, 1.3) == zyg.hvp(f, 1.3, 1.0) == pytest.approx(second)
+    assert (zyg.grad(zyg.grad(f))(1.3) or 0.0) == pytest.approx(second)

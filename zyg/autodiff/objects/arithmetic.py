@@ -428,12 +428,13 @@ def unary(op: str, slot: str | None = None) -> Callable[[Any], tuple[Any, Any]]:
 
         if isinstance(a, np.ndarray):
             return objects.numpy_.unary(op, a)
+        # (A class derived from a number's may have its own; those of fractions are Python code, too.)
+        method = method_of(a, slot) if not isinstance(a, Fraction) else None
+        if method is not None:
+            return objects.calls.call(method, ())
         if is_number(a):
             y = function(a)
             return y, number_back(rule, y, a)
-        method = method_of(a, slot)
-        if method is not None:
-            return objects.calls.call(method, ())
         return _unknown(function, f"the derivative of `{op}` of a {type(a).__name__}", a)
 
     record.__name__ = record.__qualname__ = f"record_{op}"

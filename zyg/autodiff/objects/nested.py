@@ -8,6 +8,7 @@ function is meant, what a value looks like) carries no derivative, and runs as i
 from __future__ import annotations
 
 import functools
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ from . import in_turn as in_turn  # which has the short paths
 from .arithmetic import find, is_python, method_of
 from .backs import run_padded, run_shifted
 from .calls import known
+from .cotangents import NUMERIC
 
 
 def _plainly(function: Any) -> Any:
@@ -57,13 +59,23 @@ def _plainly(function: Any) -> Any:
 for _function in (
     calls.refresh, calls.known_function, calls.known_entry, reach.entered, structure.form, knowledge.begin, knowledge.release, accesses.readers, accesses.writers, inlining.as_it_was,
     rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.is_foreign, foreign.name_of, find,
-    is_python, method_of, class_statements.metaclass, class_statements.forward_of_body,
+    is_python, class_statements.metaclass, class_statements.forward_of_body,
     class_statements.runs_code, generators.cleans_up, generators.gives_items_of_another, generators.begin, generators.end, generators.forget, escaping.watch_generators, trying.enter, trying.leave, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments,
     holders.class_for, shadows.joined_now, attributes.attribute_handler, dataclasses_.signature,
     numpy_.of_objects, numpy_.is_hidden, foreign.is_opaque, iteration.is_number_key, iteration.place_of_keys,
     functions.Function.bind, functions.Function.bind_method, adapters.making, adapters.making_spread, adapters.constructing,
 ):  # fmt: skip
     known(_function)(_plainly(_function))
+
+
+@known(method_of)
+def _method_of(x: Any, name: str) -> tuple[Any, Any]:
+    found = method_of(x, name)
+    return found, (_run_method_of, found) if type(found) is MethodType and isinstance(x, (tuple, *NUMERIC)) else None
+
+
+def _run_method_of(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, *attributes.run_bound_method(back, d, shadows), None
 
 
 def _forward(find: Any) -> Any:
