@@ -98,6 +98,13 @@ def test_einsum_repeats_axes_of_length_1(text, a, b):
     np.testing.assert_allclose(np.sum(back(seed)[1] * tangent), slope, rtol=1e-12)
 
 
+@pytest.mark.parametrize("function", [np.linalg.svd, np.linalg.pinv], ids=["svd", "pinv"])
+def test_singular_values_with_an_infinity_do_not_hang(function):
+    """They did in LAPACK, where no signal is seen (and do in NumPy 2.4)."""
+    with pytest.raises(np.linalg.LinAlgError, match="SVD did not converge"):
+        zyg.jit(lambda a: function(a))(np.array([[np.inf, 1.0], [1.0, 2.0]]))
+
+
 @each_in_turn
 def test_values_that_numpys_own_tests_ask_for():
     def f(a, z, places):

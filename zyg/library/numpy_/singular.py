@@ -101,6 +101,8 @@ def _svd_of(a: Any, whole: bool) -> Any:
     x, s = packed(swapped(a)), np.empty(k, a.real.dtype)
     if k == 0:
         return np.eye(m, rows, dtype=a.dtype), s, np.eye(columns, n, dtype=a.dtype)
+    if not np.all(np.isfinite(x)):  # some LAPACKs never come back from an infinity
+        raise np.linalg.LinAlgError("SVD did not converge")
     job = blas.ALL if whole else blas.SOME
     u, vt = np.empty((rows, m), a.dtype), np.empty((n, columns), a.dtype)
     work, whole_numbers = np.empty(1, a.dtype), np.empty(8 * k, blas.INTEGER)
