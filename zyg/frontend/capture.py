@@ -14,16 +14,17 @@ from typing import Any
 
 from ..ir.core import Const, Function, Instr, Value
 from ..ir.types import BOOL, F64, I64, NONE, OBJECT
-from .machine import NULL, Machine, untouched
+from .machine import NULL, Machine, Null, Place, untouched
 
 _INT64 = range(-(2**63), 2**63)
 
 
-_captured: dict[int, tuple[weakref.ref[CodeType], Function]] = {}
+_captured: dict[tuple[int, Any], tuple[weakref.ref[CodeType], Function]] = {}
 
 
-def capture(code: CodeType) -> Function:
-    """The SSA of a code object, untyped. It is cached: clone it before changing it.
+def capture(code: CodeType, leave: Any = None) -> Function:
+    """The SSA of a code object, untyped. It is cached: clone it before changing it. `leave` is called with the iterator of a loop where
+    the loop is left from the middle.
 
     >>> print(capture((lambda x: x * x + 1.0).__code__))  # doctest: +ELLIPSIS
     func @lambda(%x: object) -> object {...
@@ -33,17 +34,34 @@ def capture(code: CodeType) -> Function:
       return %1...
     }
     """
-    found = _captured.get(id(code))
+    key = id(code), leave
+    found = _captured.get(key)
     if found is not None and found[0]() is code:
         shared = found[1]
     else:
-        shared = Capture(code).run()
-        key = id(code)
+        captured = Capture(code)
+        captured.leave = leave
+        shared = captured.run()
+        if leave is not None:
+            _drop_others(shared, leave)
         _captured[key] = (weakref.ref(code, functools.partial(_captured.pop, key)), shared)
     # The cache must not keep the code alive, so the function that it holds does not refer to it.
     function = Function(shared.name, shared.blocks, shared.results)
     function.attrs = {**shared.attrs, "code": code}
     return function
+
+
+def _drop_others(function: Function, leave: Any) -> None:
+    """Drop the calls of `leave` with what is no iterator of a loop."""
+    iterators = {i.result for _, i in function.instructions() if i.op == "iter"}
+    for block in function.blocks:
+        block.instrs[:] = [
+            i
+            for i in block.instrs
+            if i.op != "call_object"
+            or not (isinstance(i.operands[0], Const) and i.operands[0].value is leave)
+            or i.operands[1] in iterators
+        ]
 
 
 def constant(value: Any) -> Const:
@@ -99,6 +117,8 @@ def _extender(op: str) -> Callable[[Capture, int], None]:
 
 class Capture(Machine):
     """The machine with its instructions."""
+
+    leave: Any = None  # see `capture`
 
     # ---------------------------------------------------------------------------------------- control flow
 
@@ -173,6 +193,12 @@ class Capture(Machine):
     # --------------------------------------------------------------------------------------- operand stack
 
     def POP_TOP(self, arg: int) -> None:
+        item = self.stack[-1]
+        if self.leave is not None and not isinstance(item, (Null, Const)):
+            value = self.peek(1)
+            # What was made in this block is none but by a loop of which nothing was taken.
+            if not isinstance(value, Const) and (isinstance(item, Place) or not self._made_here(value)):
+                self.emit("call_object", Const(self.leave, OBJECT), value, attrs={"keywords": ()})
         self.stack.pop()
 
     def END_SEND(self, arg: int) -> None:

@@ -137,7 +137,7 @@ def _exit(manager: Any, typ: Any, value: Any, traceback: Any) -> tuple[Any, Any]
     try:
         generators.last_step(generator)
     except StopIteration:
-        return False, (generators.run_end, generator, None)
+        return False, (generators.run_end, generator.record, None)
     try:
         raise RuntimeError("generator didn't stop")
     except RuntimeError as error:

@@ -15,17 +15,17 @@ from typing import Any
 
 from . import later
 from .calls import known
-from .generators import Away, Generator
+from .generators import Away, Generator, Record
 
 
-def handed_over() -> list[Generator]:
+def handed_over() -> list[Record]:
     """The generators that this one will have handed over to."""
     return []
 
 
 def can_be_handed_over(iterator: Any) -> bool:
     """Whether all that a generator gives is still to come, and nothing that has to be known of it in between."""
-    if type(iterator) is not Generator or iterator.started:
+    if type(iterator) is not Generator or iterator.record.started:
         return False
     return later.compile.only_gives_items(iterator.forward.gi_code)
 
@@ -36,22 +36,22 @@ def _in_turn(iterator: Any) -> tuple[Any, Any]:
     return False, None
 
 
-def hand_over(iterator: Generator, handed: list[Generator]) -> Any:
+def hand_over(iterator: Generator, handed: list[Record]) -> Any:
     """What `yield from` goes through."""
     forward = iterator.forward
-    handed.append(iterator)
+    handed.append(iterator.record)
     iterator.forward = Away(forward)
-    iterator.handed_over = True
+    iterator.record.handed_over = True
     return forward
 
 
 def is_back(iterator: Generator) -> None:
     """It has come to its end."""
-    iterator.done = True
+    iterator.record.done = True
     iterator.forward = iterator.forward.forward
 
 
-def undo(handed: list[Generator], d: Any, shadows: Any) -> Any:
+def undo(handed: list[Record], d: Any, shadows: Any) -> Any:
     """The reverse half of the generator that was handed over to last; `d` is the cotangent of its value."""
     left = shadows.items.get(id(handed))
     if left is None:
@@ -61,7 +61,7 @@ def undo(handed: list[Generator], d: Any, shadows: Any) -> Any:
     return back[0](back, d, shadows)
 
 
-def is_undone(handed: list[Generator], cotangents: Any, shadows: Any) -> None:
+def is_undone(handed: list[Record], cotangents: Any, shadows: Any) -> None:
     """It has come to its start, and gives the cotangents of what it was called with."""
     shadows.items[id(shadows.items[id(handed)].pop())] = cotangents  # (`generators.run_generator` takes them)
 

@@ -8,10 +8,13 @@ where the consumer found the end: where a loop is over, or where the exception t
 
 from __future__ import annotations
 
+import sys
 import threading
 import weakref
 from collections.abc import Callable
 from itertools import chain
+from pathlib import Path
+from types import CodeType
 from typing import Any, NoReturn
 
 from zyg.autodiff import objects
@@ -28,37 +31,39 @@ from .passing import passes
 class Items:
     """The items of a generator, with their backs."""
 
-    __slots__ = ("__weakref__", "before", "generator")
+    __slots__ = ("__weakref__", "before", "generator", "source")
 
     def __init__(self, generator: Generator):
         self.generator = generator
+        self.source = generator.record
         self.before = [0]  # how many steps there had been when the end was found
 
     def __iter__(self) -> Items:
         return self
 
     def __next__(self) -> Any:
-        generator = self.generator
+        generator, source = self.generator, self.source
         try:
             item = next(generator.forward)
         except StopIteration:
-            self.before = [generator.given]
-            generator.done = True
+            self.before = [source.given]
+            source.done = True
             raise
         except BaseException as error:
             generator.fail(error)
             raise
-        generator.items += 1
-        return item, (run_item, generator, generator.items)
+        source.items += 1
+        return item, (run_item, source, source.items)
 
 
 class Quick(chain[Any]):
     """The same for a loop, without Python code but for a generator's."""
 
-    __slots__ = ("before", "generator")
+    __slots__ = ("before", "generator", "source")
 
     before: list[int]
     generator: Generator
+    source: Record
 
 
 def quickly(generator: Generator) -> Quick:
@@ -67,6 +72,7 @@ def quickly(generator: Generator) -> Quick:
     quick = Quick(_pairs(generator, before))
     quick.before = before
     quick.generator = generator
+    quick.source = generator.record
     return quick
 
 
@@ -76,34 +82,66 @@ def slowly(generator: Generator) -> Items:
 
 
 def _pairs(generator: Generator, before: list[int]) -> Any:
+    source = generator.record
     try:
         for item in generator.forward:
-            number = generator.items = generator.items + 1
-            yield item, (run_item, generator, number)
+            number = source.items = source.items + 1
+            yield item, (run_item, source, number)
     except GeneratorExit:  # the loop was left
         raise
     except BaseException as error:
         generator.fail(error)
         raise
-    before[0] = generator.given
-    generator.done = True
+    before[0] = source.given
+    source.done = True
 
+
+_PACKAGE = str(Path(__file__).parents[2])
 
 _NO_PAIRS: Callable[[], Items | None] = lambda: None
+
+
+class Record:
+    """What a reverse pass has to know of a generator. The program does not have it: so the generator goes when the program lets go of
+    it, whatever pullbacks there are."""
+
+    __slots__ = ("__weakref__", "back", "code", "done", "failed", "generator", "handed_over", "items")
+
+    def __init__(self, generator: Generator, back: Any):
+        self.back = back
+        self.code: CodeType = generator.forward.gi_code
+        self.generator = weakref.ref(generator)
+        self.items = 0  # how many there were
+        self.done = False
+        self.failed: BaseException | None = None
+        self.handed_over = False  # to another one, which gives all items (`delegation`)
+
+    @property
+    def started(self) -> bool:
+        return self.done or self.items > 0 or self.failed is not None or self.handed_over
+
+    @property
+    def suspended(self) -> bool:
+        return self.items > 0 and not self.done and self.failed is None and not self.handed_over
+
+    @property
+    def given(self) -> int:
+        """How many steps: what it does behind the last item is one."""
+        return self.items + self.done
+
+    def reversal(self, shadows: Any) -> Any:
+        return _OfAnother() if self.handed_over else _Reverse(self, shadows)
 
 
 class Generator(Iterator):
     """A generator in the forward pass."""
 
-    __slots__ = ("_pairs", "back", "done", "failed", "forward", "handed_over", "items")
+    __slots__ = ("_pairs", "forward", "record")
 
     def __init__(self, forward: Any):
-        self.back = next(forward)
+        back = next(forward)
         self.forward = forward
-        self.items = 0  # how many there were
-        self.done = False
-        self.failed: BaseException | None = None
-        self.handed_over = False  # to another one, which gives all items (`delegation`)
+        self.record = Record(self, back)
         self.kind = "generator"
         self._pairs: Any = _NO_PAIRS  # weakly: they refer to this
 
@@ -116,29 +154,18 @@ class Generator(Iterator):
         return pairs
 
     @property
-    def started(self) -> bool:
-        return self.done or self.items > 0 or self.failed is not None or self.handed_over
-
-    @property
-    def given(self) -> int:
-        """How many steps: what it does behind the last item is one."""
-        return self.items + self.done
-
-    @property
     def gi_code(self) -> Any:
         return self.forward.gi_code
 
-    def reversal(self, shadows: Any) -> Any:
-        return _OfAnother() if self.handed_over else _Reverse(self, shadows)
-
     def fail(self, error: BaseException, run: Any = None) -> None:
         """The generator is left by an exception, which takes along what undoes its last step."""
-        if not self.done:
-            self.done = True
+        record = self.record
+        if not record.done:
+            record.done = True
             if later.compile.is_watched(self.gi_code):  # it says on its tape where it was left
-                later.escaping.attach(error, (run or run_end, self, None))
+                later.escaping.attach(error, (run or run_end, record, None))
             else:
-                self.failed = error
+                record.failed = error
 
     def send(self, value: Any) -> Any:
         return self.forward.send(value)
@@ -176,7 +203,7 @@ class _Cleaning(threading.local):
     """The generators of running pullbacks that have something to do when they are closed."""
 
     def __init__(self) -> None:
-        self.generators: list[Generator] = []
+        self.records: list[Record] = []
 
 
 _cleaning = _Cleaning()
@@ -185,32 +212,33 @@ _cleaning = _Cleaning()
 def call(make: Any, /, *args: Any) -> tuple[Any, Any]:
     """(generator, back) of a call of a generator function."""
     generator = Generator(make(*args))
-    if cleans_up(generator):
-        _cleaning.generators.append(generator)
-    return generator, (run_generator, generator)
+    if cleans_up(generator.record):
+        _cleaning.records.append(generator.record)
+    return generator, (run_generator, generator.record)
 
 
 def begin() -> int:
     """A pullback is about to be made."""
-    return len(_cleaning.generators)
+    return len(_cleaning.records)
 
 
 def end(mark: int) -> None:
     """Its forward pass is over: CPython has closed the generators that nobody has any more by now, and may have run code."""
-    for generator in _cleaning.generators[mark:]:
-        if generator.started and not generator.done:
-            _refuse_unfinished(generator)
+    for record in _cleaning.records[mark:]:
+        if record.started and not record.done:
+            _refuse_unfinished(record)
 
 
 def forget(mark: int) -> None:
     """The pullback is made, or has failed."""
-    del _cleaning.generators[mark:]
+    del _cleaning.records[mark:]
 
 
-def _refuse_unfinished(generator: Generator) -> NoReturn:
-    frame = generator.forward.gi_frame
+def _refuse_unfinished(record: Record) -> NoReturn:
+    generator = record.generator()
+    frame = None if generator is None else generator.forward.gi_frame
     raise Unsupported(
-        f"a derivative through the generator {generator.forward.__name__} that was not finished, and has a `try`",
+        f"a derivative through the generator {record.code.co_name} that was not finished, and has a `try`",
         None if frame is None else foreign.position_of((frame.f_code, frame.f_lasti)),
         hint="let it finish, or close it: `with contextlib.closing(...) as items:`",
     )
@@ -224,15 +252,16 @@ def resume(generator: Generator, method: Any, *args: Any) -> Any:
     try:
         item = method(*args)
     except StopIteration as end:
-        if not generator.done:
-            generator.done = True
+        record = generator.record
+        if not record.done:
+            record.done = True
             objects.classes.arguments_are_known(end)
-            later.escaping.attach(end, (run_sent_end if args else run_end, generator, end))
+            later.escaping.attach(end, (run_sent_end if args else run_end, record, end))
         raise
     except BaseException as error:
         generator.fail(error, run_sent_end if args else run_end)
         raise
-    generator.items += 1
+    generator.record.items += 1
     return item
 
 
@@ -241,23 +270,23 @@ def last_step(generator: Generator) -> None:
     try:
         next(generator.forward)
     except StopIteration:
-        generator.done = True
+        generator.record.done = True
         raise
     except BaseException as error:
         generator.fail(error)
         raise
-    generator.items += 1
+    generator.record.items += 1
 
 
 def record_next(generator: Generator) -> tuple[Any, Any]:
     """`next(generator)`"""
     item = resume(generator, generator.forward.__next__)
-    return item, (run_item, generator, generator.items)
+    return item, (run_item, generator.record, generator.record.items)
 
 
 def record_send(generator: Generator, value: Any) -> tuple[Any, Any]:
     item = resume(generator, generator.forward.send, value)
-    return item, (run_send, generator, generator.items)
+    return item, (run_send, generator.record, generator.record.items)
 
 
 def gives_items_of_another(generator: Generator) -> bool:
@@ -277,22 +306,55 @@ def record_throw(generator: Generator, *exception: Any) -> tuple[Any, Any]:
             hint="write a loop that yields in the place of `yield from`, with a handler around the `yield`",
         )
     item = resume(generator, generator.forward.throw, *exception)
-    return item, (run_item, generator, generator.items)
+    return item, (run_item, generator.record, generator.record.items)
 
 
 def record_close(generator: Generator) -> tuple[Any, Any]:
-    suspended = generator.started and not generator.done
+    record = generator.record
+    suspended = record.started and not record.done
     try:
         value = generator.forward.close()
     except BaseException as error:
         generator.fail(error)
         raise
-    generator.done = generator.done or suspended
+    record.done = record.done or suspended
     if value is not None:  # from 3.13 on
         raise Unsupported(
             "the value of `close` of a generator", hint="let the generator finish, and take its value there"
         )
-    return None, (run_end, generator, None) if suspended else None
+    return None, (run_end, record, None) if suspended else None
+
+
+def record_leave(iterator: Any) -> tuple[Any, Any]:
+    """A loop is left from the middle. CPython closes a generator that nobody else has."""
+    generator = abandoned(iterator)
+    return (None, None) if generator is None else record_close(generator)
+
+
+def abandoned(iterator: Any) -> Generator | None:
+    """The suspended generator that a loop went through, if it may do something when it is closed, and nobody has it but the loop. Who
+    else might have it is told by the count of references."""
+    if not _cleaning.records or type(iterator) not in (Quick, Items):
+        return None
+    generator = iterator.generator
+    if not generator.record.suspended or not cleans_up(generator.record) or gives_items_of_another(generator):
+        return None
+    found = sys.getrefcount(generator), sys.getrefcount(iterator)
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    variables = frame.f_locals
+    names = [name for name, x in variables.items() if x is generator]
+    loops = sum(x is iterator for x in variables.values())
+    if type(variables) is dict:  # up to 3.12 it is kept with the frame
+        variables.clear()
+    if any(name.isidentifier() for name in names):
+        return None
+    # The variable here, and the argument of `getrefcount`; what the iterator has.
+    known = 2 + len(names) + (2 if type(iterator) is Quick else 1)
+    # (The iterator is a variable of `record_leave`, too.)
+    alone = found[0] <= known and (type(iterator) is Quick or found[1] <= 3 + loops)
+    return generator if alone else None
 
 
 # ------------------------------------------------------------------------------------------------------------ backs
@@ -320,7 +382,7 @@ class _Reverse:
 
     __slots__ = ("cotangents", "generator", "left", "sent", "shadows", "steps", "value")
 
-    def __init__(self, generator: Generator, shadows: Any):
+    def __init__(self, generator: Record, shadows: Any):
         if generator.failed is not None:
             raise Unsupported(
                 f"a derivative through a generator that was left by {type(generator.failed).__name__}",
@@ -381,10 +443,10 @@ def record_step(steps: Generator, d: Any) -> tuple[Any, Any]:
     """`step` where it is differentiated: second derivatives go through the reverse halves of generators."""
     more, item = step(steps.forward, d)
     if more:
-        steps.items += 1
-        return (True, item), (run_step, steps, steps.items)
-    steps.done = True
-    return (False, item), (run_last_step, steps)
+        steps.record.items += 1
+        return (True, item), (run_step, steps.record, steps.record.items)
+    steps.record.done = True
+    return (False, item), (run_last_step, steps.record)
 
 
 def run_step(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -409,28 +471,29 @@ def delegated(iterator: Any, sent: Any) -> tuple[bool, Any]:
 def record_delegated(iterator: Any, sent: Any) -> tuple[Any, Any]:
     """(the step of `yield from`, back)"""
     if type(iterator) is Generator:
-        if type(iterator.forward) is Away and not iterator.handed_over:
+        record = iterator.record
+        if type(iterator.forward) is Away and not record.handed_over:
             iterator.forward = iterator.forward.forward
         if sent is not None:
             try:
                 item, back = record_send(iterator, sent)
             except StopIteration as end:
-                return (False, end.value), (_run_delegated_end, iterator)
+                return (False, end.value), (_run_delegated_end, record)
             iterator.forward = Away(iterator.forward)
             return (True, item), (_run_delegated_send, back)
         try:
             item = next(iterator.forward)
         except StopIteration as end:
-            if iterator.done:
+            if record.done:
                 return (False, end.value), None
-            iterator.done = True
-            return (False, end.value), (_run_delegated_end, iterator)
+            record.done = True
+            return (False, end.value), (_run_delegated_end, record)
         except BaseException as error:
             iterator.fail(error)
             raise
-        number = iterator.items = iterator.items + 1
+        number = record.items = record.items + 1
         iterator.forward = Away(iterator.forward)
-        return (True, item), (_run_delegated_item, iterator, number)
+        return (True, item), (_run_delegated_item, record, number)
     if sent is not None or not isinstance(iterator, Iterator):
         return _delegated_by_methods(iterator, sent)
     has, item, back = objects.iteration.record_next(iterator)
@@ -476,9 +539,9 @@ def _run_delegated_value(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     objects.calls.run(inner, None, shadows)
 
 
-def cleans_up(generator: Generator) -> bool:
+def cleans_up(record: Record) -> bool:
     """Whether a generator may do something when it is closed, as CPython does with one that nobody has any more."""
-    return later.compile.cleans_up(generator.forward.gi_code)
+    return later.compile.cleans_up(record.code)
 
 
 def run_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -532,7 +595,7 @@ def _undo_end(back: tuple[Any, ...], shadows: Any) -> _Reverse:
     return _end_of(generator, d, shadows)
 
 
-def _end_of(generator: Generator, d: Any, shadows: Any) -> _Reverse:
+def _end_of(generator: Record, d: Any, shadows: Any) -> _Reverse:
     """Undo what a generator did behind its last item, where `d` is the cotangent of what it returned."""
     reverse = sources.reversal_of(generator, shadows)
     reverse.give_value(d)
@@ -556,16 +619,17 @@ def run_generator(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def drained(generator: Generator) -> tuple[list[Any], tuple[Any, ...]]:
     """All that a generator still gives."""
-    before, given = generator.items, generator.given
+    record = generator.record
+    before, given = record.items, record.given
     items: list[Any] = []
     try:
         items.extend(generator.forward)
     except BaseException as error:
         _fail_at_once(generator, error, before, len(items), given)
         raise
-    generator.items = before + len(items)
-    generator.done = True
-    return items, (_give_generator, generator, before, len(items), given)
+    record.items = before + len(items)
+    record.done = True
+    return items, (_give_generator, record, before, len(items), given)
 
 
 def resume_in_turn(reversal: _Reverse, ds: list[Any]) -> None:
@@ -590,7 +654,8 @@ def one_by_one(reversal: _Reverse, ds: list[Any]) -> None:
 
 def leading(generator: Generator, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
     """What it gives as far as that is of these types; see `draining.leading`."""
-    before, given = generator.items, generator.given
+    record = generator.record
+    before, given = record.items, record.given
     items: list[Any] = []
     rest = None
     try:
@@ -602,16 +667,16 @@ def leading(generator: Generator, types: frozenset[type]) -> tuple[list[Any], tu
     except BaseException as error:
         _fail_at_once(generator, error, before, len(items), given)
         raise
-    generator.items = before + len(items)
-    generator.done = rest is None
-    return items, (_give_generator, generator, before, len(items), given), rest
+    record.items = before + len(items)
+    record.done = rest is None
+    return items, (_give_generator, record, before, len(items), given), rest
 
 
 def _fail_at_once(generator: Generator, error: BaseException, before: int, count: int, given: int) -> None:
     """A generator is left by an exception which loses the items that it gave before."""
-    generator.items = before + count
+    generator.record.items = before + count
     generator.fail(error)
-    objects.reentry.leave(error, (run_left, (_give_generator, generator, before, count, given)))
+    objects.reentry.leave(error, (run_left, (_give_generator, generator.record, before, count, given)))
 
 
 def _give_generator(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:

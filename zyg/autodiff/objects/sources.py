@@ -226,7 +226,7 @@ def sources_of(iterator: Any) -> list[Any]:
         return [iterator]
     if isinstance(iterator, Adapted):
         return iterator.sources
-    return [iterator.generator] if type(iterator) in (objects.generators.Items, objects.generators.Quick) else []
+    return [iterator.source] if type(iterator) in (objects.generators.Items, objects.generators.Quick) else []
 
 
 def noted(iterator: Any) -> Any:
@@ -260,6 +260,10 @@ _NOTHING_DONE = (None, None)
 
 def finish(iterator: Any) -> None:
     """A loop is over: what its iterator did after the last item belongs here."""
+
+
+def leave(iterator: Any) -> None:
+    """A loop is left from the middle: nobody has its iterator any more, unless somebody else has it."""
 
 
 def record_finish(iterator: Any) -> tuple[Any, Any]:

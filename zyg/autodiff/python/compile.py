@@ -16,6 +16,7 @@ from zyg.ir.types import BOOL, OBJECT
 from zyg.pipeline import rare_collections
 
 from ..identity import ByIdentity
+from ..objects import sources
 from . import escaping, nested, sites
 from .brief import with_quiet_calls
 from .class_bodies import as_function, is_class_body
@@ -142,7 +143,7 @@ def _compile(code: CodeType, namespace: dict[str, Any] | None, watched: bool) ->
         if other is not None and escaping.generators_are_watched and not function.attrs.get("generator"):
             ask_at_start(function, other)
     else:
-        function = capture(code)
+        function = capture(code, sources.leave)
     if half is None and not _runs_rarely(code):
         function = taken_in(function, namespace)
         if namespace is not None and not watched:

@@ -231,6 +231,10 @@ class ForwardHalf:
             attrs["of"], function, operands = "finish", sources.record_finish, operands[1:]
             if not self.brief:
                 attrs |= {"direct": "finish", "types": sources.WITHOUT_STEPS}
+        elif is_call_of(instr, sources.leave):
+            attrs["of"], function, operands = "finish", objects.generators.record_leave, operands[1:]
+            if not self.brief:
+                attrs |= {"direct": "finish", "types": sources.WITHOUT_STEPS}
         elif op == "call_object" and self.brief and not instr.attrs["keywords"]:
             attrs["of"], function = "call_plainly", objects.RECORD[op]
         elif self._is_length(instr):

@@ -28,7 +28,7 @@ from zyg.ir.types import BOOL, NONE, OBJECT
 from zyg.transforms import transform_of
 
 from ..identity import lasts
-from ..objects import calls, foreign, reentry, user_rules
+from ..objects import calls, foreign, reentry, sources, user_rules
 from .comprehensions import drop_unused, plain_variables, replace, taken_in
 from .items import steps_a_loop
 from .stepping import generator_of
@@ -110,6 +110,9 @@ def _size(f: Function) -> int:
 def _next_loop(f: Function, namespace: dict[str, Any], within: tuple[CodeType, ...], limit: int) -> _Loop | None:
     """The next loop over a generator that can be taken in; the function may get as long as `limit`."""
     counts = use_counts(f)
+    for _, instr in f.instructions():
+        if _leaves(instr):
+            counts[instr.operands[1]] -= 1
     makers = {r: (b, i) for b, i in f.instructions() for r in i.results}
     steps: dict[Value, tuple[Block, Instr]] = {}
     passed = {a for b in f.blocks for t in b.successors() for a in t.args}
@@ -134,6 +137,11 @@ def _next_loop(f: Function, namespace: dict[str, Any], within: tuple[CodeType, .
             if made[1].result not in passed and loop.fits() and loop.find_generator(makers, counts, namespace, within):
                 return loop
     return None
+
+
+def _leaves(instr: Instr) -> bool:
+    callee = instr.operands[0] if instr.op == "call_object" else None
+    return isinstance(callee, Const) and callee.value is sources.leave
 
 
 class _Loop:
@@ -278,6 +286,8 @@ class _Loop:
         into = head.terminator.targets[0]
         entered = next(t for t in self.before.successors() if t.block is head)
         self.block.instrs = [i for i in self.block.instrs if i is not self.call and i is not self.made]
+        for block in f.blocks:
+            block.instrs[:] = [i for i in block.instrs if not (_leaves(i) and i.operands[1] is self.made.result)]
         # What the loop changes, and what is made in it and used behind it, comes from several places now.
         inside = {*self.inside, head}
         made_inside = {v for b in self.inside for v in (*b.params, *[r for i in b.instrs for r in i.results])}

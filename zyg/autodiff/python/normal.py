@@ -260,7 +260,9 @@ def _hand_over(block: Block, iterator: Value, handed: Value, after: Block) -> li
 
 def may_raise(instr: Instr) -> bool:
     return (
-        instr.op not in _SILENT and "counts" not in instr.attrs and not is_call_of(instr, sources.finish, ENTER, LEAVE)
+        instr.op not in _SILENT
+        and "counts" not in instr.attrs
+        and not is_call_of(instr, sources.finish, sources.leave, ENTER, LEAVE)
     )
 
 
