@@ -5,6 +5,7 @@ import collections
 import concurrent.futures
 import copy
 import ctypes
+import datetime
 import io
 import queue
 import threading
@@ -581,3 +582,59 @@ def test_what_moves_elements_into_an_array_that_it_is_given():
     assert value == 13.0
     with pytest.raises(zyg.Unsupported, match=r"numpy\.take"):
         back(1.0)
+
+
+# -------------------------------------------------------------------------------------- dates: of C code, and closed
+
+
+class Day(datetime.date):
+    """Has attributes of its own, and an operator in Python."""
+
+    rate = 1.0
+
+    def __mul__(self, other):
+        return self.rate * other
+
+
+def flows(x, start, amounts):
+    total = 0.0
+    for k, amount in enumerate(amounts):
+        due = start + datetime.timedelta(days=30 * k)
+        if due >= start and (start, due) != (due, start + datetime.timedelta(1)):
+            total += amount / (1.0 + x) ** ((due - start).days / 365.0)
+    return total
+
+
+def of_own_class(x):
+    day = Day(2020, 1, 31)
+    day.rate = x * x
+    return day * x
+
+
+@each_in_turn
+@pytest.mark.filterwarnings("ignore::zyg.errors.FallbackWarning")
+def test_dates_carry_nothing_and_classes_of_ones_own_do():
+    start, amounts = datetime.date(2020, 1, 1), [3.0, 4.0, 5.0]
+    by_rate, by_start, by_amounts = zyg.gradient(flows, 0.05, start, amounts)
+    years = [30 * k / 365.0 for k in range(3)]
+    expected = sum(-y * a * 1.05 ** (-y - 1.0) for y, a in zip(years, amounts))
+    np.testing.assert_allclose(by_rate, expected, rtol=1e-12)
+    assert by_start is None
+    np.testing.assert_allclose(by_amounts, [1.05**-y for y in years], rtol=1e-12)
+    assert zyg.withgradient(of_own_class, 2.0) == (8.0, (12.0,))  # x^3
+
+
+@each_in_turn
+@pytest.mark.filterwarnings("ignore::zyg.errors.FallbackWarning")
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: datetime.timedelta(seconds=x).total_seconds(),
+        lambda x: (datetime.datetime(2020, 1, 1) + datetime.timedelta(seconds=x)).timestamp() * 2.0,
+        lambda x: (x * datetime.timedelta(days=1) - datetime.timedelta(days=2)) / datetime.timedelta(hours=1),
+        lambda x: max([datetime.timedelta(seconds=x), datetime.timedelta(0)]).total_seconds(),
+    ],
+)
+def test_a_number_that_goes_into_a_date_is_refused_when_it_comes_out(f):
+    with pytest.raises(zyg.Unsupported, match=r"cannot see into|derivative of"):
+        zyg.gradient(f, 86400.5)

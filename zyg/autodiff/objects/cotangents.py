@@ -24,6 +24,19 @@ VALUES = frozenset({tuple, *NUMERIC})
 # Values of exactly these types carry nothing at all.
 INERT = frozenset({bool, str, bytes, type(None), type(...), type(NotImplemented), slice, range, type, np.bool_})
 
+_HEAP, _COLLECTED = 1 << 9, 1 << 14  # Py_TPFLAGS_HEAPTYPE, Py_TPFLAGS_HAVE_GC
+
+
+def is_closed(t: type) -> bool:
+    """Whether objects of exactly this class hold nothing that can be found in them, and have no methods in Python: the class is
+    of C code and never changes, they have no attributes of their own, and the garbage collector does not look into them.
+
+    >>> from datetime import date
+    >>> is_closed(date), is_closed(type("Day", (date,), {})), is_closed(list)
+    (True, False, False)
+    """
+    return not (t.__flags__ & (_HEAP | _COLLECTED) or t.__dictoffset__)
+
 
 class Refused:
     """A cotangent that cannot be had, since it would come from code that zyg cannot see into.

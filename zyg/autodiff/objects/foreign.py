@@ -30,7 +30,7 @@ from zyg.errors import Unsupported, public_module
 from zyg.ir.core import Position
 
 from . import memory
-from .cotangents import INERT, Refused, is_number, refused_in
+from .cotangents import INERT, Refused, is_closed, is_number, refused_in
 
 FOREIGN_PACKAGES = frozenset(
     {
@@ -209,8 +209,12 @@ def is_opaque(x: Any) -> bool:
     >>> is_opaque(queue.SimpleQueue()), is_opaque([1.0]), is_opaque(2.0), is_opaque(np.array([1.0, None]))
     (True, False, False, True)
     """
-    if type(x) in INERT or is_number(x):
+    t = type(x)
+    if t in INERT or is_number(x):
         return False
+    known = _opaque.get(t)
+    if known is not None:
+        return known
     if isinstance(x, np.ndarray):
         from . import numpy_
 
@@ -219,7 +223,13 @@ def is_opaque(x: Any) -> bool:
         return True  # a row of an array of records
     if isinstance(x, np.ufunc):
         return x.__name__.endswith("(vectorized)")  # made of a Python function
-    return isinstance(x, BytesIO) or not isinstance(x, _TRANSPARENT)
+    opaque = isinstance(x, BytesIO) or not isinstance(x, _TRANSPARENT)
+    if is_closed(t):
+        _opaque[t] = opaque
+    return opaque
+
+
+_opaque: dict[type, bool] = {}  # by classes that never change
 
 
 def hidden(value: Any, what: str, hint: str) -> tuple[Any, Any]:

@@ -31,6 +31,7 @@ from zyg.errors import Unsupported
 
 from ..identity import note
 from . import arithmetic, calls, foreign, iteration, structure
+from .cotangents import is_closed
 from .effects import asked_by, changes, functions_in
 
 # Operators, text, truth and conversions of exactly these types run no Python code, whatever the instance.
@@ -119,6 +120,8 @@ def entered(values: Iterable[Any], deep: bool = False, inside: bool = True) -> l
         elif t is BuiltinFunctionType:
             if type(x.__self__) is not ModuleType:
                 work.append(x.__self__)
+        elif is_closed(t):
+            continue
         elif id(x) not in seen and (deep or not _calculates(x)):
             seen.add(id(x))
             _add_methods(found, t, deep, seen)

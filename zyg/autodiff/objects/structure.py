@@ -22,7 +22,7 @@ from zyg.library.cotangents import closure_gradient_class, gradient_class
 from zyg.remedies import remedy
 
 from . import foreign, iteration
-from .cotangents import INERT, Refused, accumulate, is_number
+from .cotangents import INERT, Refused, accumulate, is_closed, is_number
 from .shadows import join_class, shadow_dtype
 
 Form = tuple[Any, ...]
@@ -45,7 +45,7 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
         return NUMBER
     if issubclass(t, np.ndarray):
         return ("array", x) if x.dtype.kind in "fciu" else NOTHING
-    if issubclass(t, (ModuleType, type, BuiltinFunctionType)):
+    if is_closed(t) or issubclass(t, (ModuleType, type, BuiltinFunctionType)):
         return NOTHING
     seen = {} if seen is None else seen
     if issubclass(t, tuple):
