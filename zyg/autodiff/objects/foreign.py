@@ -70,13 +70,16 @@ _RUNNING = (
     "zyg.ir.ops",  # rules
     "zyg.ir.trace",
     "zyg.library.",  # rules
+    "zyg.rules.Rule.bind",  # hands on what it is given
 )
 
 
 def is_compiler(f: Any) -> bool:
     """Whether a Python function belongs to what zyg does before code runs."""
     module = f.__globals__.get("__name__")
-    return isinstance(module, str) and module.startswith("zyg.") and not module.startswith(_RUNNING)
+    if not isinstance(module, str) or not module.startswith("zyg."):
+        return False
+    return not f"{module}.{f.__qualname__}".startswith(_RUNNING)
 
 
 def caller() -> tuple[Any, int] | None:

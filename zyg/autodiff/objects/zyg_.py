@@ -11,7 +11,6 @@ import numpy as np
 import zyg
 from zyg import inside
 from zyg.errors import Unsupported
-from zyg.twins import twins
 
 from . import structure
 from .builtins_ import constant
@@ -47,6 +46,11 @@ def _constant(x: Any) -> Any:
     )
 
 
+@known(_constant)
+def _constant_in_turn(x: Any) -> tuple[Any, Any]:
+    return _constant(x), None
+
+
 constant(zyg.__getattr__)  # what is imported when it is first asked for
 
 
@@ -78,9 +82,8 @@ def _checkpoint(function: Any, /, *args: Any) -> tuple[Any, Any]:
         value, direct = calls.forward_of(function)(*args)
         return value, (_run_direct, direct)
     forms = [structure.form(x) for x in (function, *args)]
-    kept = twins(args)
     value = function(*args)
-    return value, (_run_checkpoint, api.pullback, function, kept, forms, structure.form(value))
+    return value, (_run_checkpoint, api.pullback, function, args, forms, structure.form(value))
 
 
 def _run_direct(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
