@@ -94,5 +94,7 @@ def laid_without(made: Any, a: Any, axes: Any, keepdims: Any) -> Any:
 
 @emits(laid_without)
 def _laid_without(e: Evaluator, made: Abstract, a: Abstract, axes: Abstract, keepdims: Abstract) -> Abstract:
+    if not isinstance(made, arrays.ARRAYS):
+        return made  # a number
     given, kept = arrays.constant(e, axes, "axes"), arrays.constant(e, keepdims, "keepdims")
     return orders.without(e, made, a, given, bool(kept))
