@@ -227,11 +227,12 @@ def complex_product(function: Any, a: Any, b: Any) -> Any:
 
 @unchecked
 def dot_vectors(a: Any, b: Any) -> Any:
+    """(Tangents of integers are floats: one of the two may be of another type.)"""
     n = len(a)
-    if by_blas(a) and n > SHORT:
+    if by_blas(a) and a.dtype == b.dtype and n > SHORT:
         x, y = vector(a), vector(b)
         return a.dtype.type(blas.dot(n, x, step(x, 0), y, step(y, 0)))
-    total = a.dtype.type(0)
+    total = a.dtype.type(0) * b.dtype.type(0)
     for i in range(n):
         total += a[i] * b[i]
     return total
