@@ -3,6 +3,8 @@
 import math
 from html.parser import HTMLParser
 
+import numpy as np
+
 import zyg
 
 
@@ -66,3 +68,13 @@ def test_compiled_functions_in_a_notebook():
     slope = zyg.derivative(lambda x: x * (x < 1e9))
     slope(3.0)
     assert "<zyg.derivative(" in shown(slope)
+
+
+def test_parameters_and_their_gradients_are_tables():
+    weights, rates, unused = np.arange(1000.0), np.array([0.5, 2.0]), np.zeros(3)
+    params = zyg.Params([weights, rates, unused])
+    assert "float64 array of shape (1000,)[  0.   1. ... 998. 999.]float64 array of shape (2,)[0.5 2. ]" in shown(
+        params
+    ).replace("\n", "")
+    text = shown(zyg.gradient(lambda: rates[0] * rates[1] + weights[1], params)).replace("\n", "")
+    assert text.startswith("parametergradient") and text.endswith("(2,)[2.  0.5]float64 array of shape (3,)None")

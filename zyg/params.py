@@ -75,6 +75,11 @@ class Params:
     def __repr__(self) -> str:
         return f"Params([{', '.join(map(_described, self))}])"
 
+    def _repr_html_(self) -> str:
+        from .inspection.html import code, table
+
+        return table(("parameter", "value"), [(_described(p), code(_shortened(p))) for p in self])
+
 
 class Grads(Mapping[Any, Any]):
     """Gradients by parameter: `grads[W]`, None where the value does not depend on W. What sums and multiples mean goes by
@@ -147,6 +152,11 @@ class Grads(Mapping[Any, Any]):
     def __repr__(self) -> str:
         return f"Grads({{{', '.join(f'{_described(p)}: {g!r}' for p, g in self.items())}}})"
 
+    def _repr_html_(self) -> str:
+        from .inspection.html import code, table
+
+        return table(("parameter", "gradient"), [(_described(p), code(_shortened(g))) for p, g in self.items()])
+
 
 def _mapped(function: Callable[[Any], Any], g: Any) -> Any:
     """Structured gradients number by number."""
@@ -193,6 +203,11 @@ def _check(parameter: Any) -> None:
             f"{parameter!r} is not a parameter: parameters go by identity, which numbers and constants do not have; keep it "
             f"in an array, such as np.array([{parameter!r}]), or in an object, and name that"
         )
+
+
+def _shortened(value: Any) -> str:
+    """An array with no more of its elements than a table has room for; other values as they show themselves."""
+    return np.array2string(value, threshold=20, edgeitems=2) if isinstance(value, np.ndarray) else repr(value)
 
 
 def _described(parameter: Any) -> str:
