@@ -335,3 +335,14 @@ def test_forward_over_reverse_of_systems_in_a_loop_that_is_left_early():
     h = 1e-5
     expected = (zyg.gradient(f, p + h * p)[0] - zyg.gradient(f, p - h * p)[0]) / (2 * h)
     assert np.allclose(zyg.hvp(f, p, p), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "matrix", [np.eye(3), np.array([[0.0, 1.0], [-1.0, 0.0]]), np.zeros((0, 0)), np.ones((2, 1, 1))]
+)
+def test_eigenvalues_are_of_the_type_that_the_numpy_at_hand_gives(matrix):
+    both = lambda a: (np.linalg.eigvals(a), *np.linalg.eig(a))
+    for x, y in zip(zyg.jit(both)(matrix), both(matrix), strict=True):
+        assert x.dtype == y.dtype and np.allclose(x, y)
+    real = zyg.jit(np.roots)(np.array([1.0, -3.0, 2.0]))
+    assert real.dtype == float and real.flags.owndata

@@ -1,7 +1,7 @@
 """numpy.linalg: eigenvalues and eigenvectors of general matrices.
 
-Those of a real matrix are complex in general; NumPy gives real arrays where all of them are real, and so does this: the result
-is then of one type or the other when it runs.  The cores give complex ones always.
+Those of a real matrix are complex in general.  NumPy before 2.5 gives real arrays where all of them are real, and so does this
+beside it: the result is then of one type or the other when it runs.  The cores give complex ones always.
 
 The derivatives are for eigenvalues that differ from each other (Giles 2008, section 3.1, with complex numbers).  A vector has the
 norm 1, and its largest component is real, as LAPACK makes it; both go into its derivative.  Vectors of equal eigenvalues have
@@ -24,7 +24,9 @@ from .hermitian import inverse_differences, undetermined
 from .layouts import conj_swapped, is_complex, packed, swapped
 from .linalg import square
 
-EigResult = type(np.linalg.eig(np.eye(1)))
+_OF_NUMPY = np.linalg.eig(np.eye(1))
+EigResult = type(_OF_NUMPY)
+REAL_WHERE_ALL_ARE = _OF_NUMPY[0].dtype.kind == "f"  # NumPy before 2.5
 
 
 def finite_square(a: Any, name: str) -> Any:
@@ -40,7 +42,7 @@ def finite_square(a: Any, name: str) -> Any:
 def eig(a: Any) -> Any:
     x = finite_square(a, "np.linalg.eig")
     w, v = eig_stack(x)
-    if not is_complex(x) and np.all(w.imag == 0.0):
+    if REAL_WHERE_ALL_ARE and not is_complex(x) and np.all(w.imag == 0.0):
         return EigResult(w.real, v.real)
     return EigResult(w, v)
 
@@ -49,7 +51,7 @@ def eig(a: Any) -> Any:
 def eigvals(a: Any) -> Any:
     x = finite_square(a, "np.linalg.eigvals")
     w = eigvals_stack(x)
-    if not is_complex(x) and np.all(w.imag == 0.0):
+    if REAL_WHERE_ALL_ARE and not is_complex(x) and np.all(w.imag == 0.0):
         return w.real
     return w
 

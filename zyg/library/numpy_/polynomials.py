@@ -161,7 +161,7 @@ def roots(p: Any) -> Any:
         fill_companion(matrix, a[first:last])
     found = np.concatenate((eigvals_of(matrix), np.zeros(0 if last == 0 else len(a) - last, np.complex128)))
     if not is_complex(a) and np.all(found.imag == 0.0):
-        return found.real
+        return found.real.copy()
     return found
 
 
