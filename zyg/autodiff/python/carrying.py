@@ -29,7 +29,7 @@ def carried(
     `order`: the blocks, each behind those that it comes from."""
     at_start: dict[Block, list[_Carrier]] = {}  # (what a handler gets of a block that was left by an exception)
     at_end: dict[Block, list[_Carrier]] = {}
-    made: list[tuple[Block, Value, list[Value]]] = []
+    made: dict[Value, tuple[Block, list[_Carrier | None]]] = {}  # per parameter what comes along each edge
     passed = 0
     for block in order:
         coming = [(at_start if target is source.handler else at_end)[source] for source, target in edges[block]]
@@ -43,18 +43,36 @@ def carried(
             for column in columns:
                 of = frozenset[Value]().union(*[c.of for c in column if c is not None])
                 param = Value(_type_of(column))
-                made.append((block, param, [_NOTHING[param.type] if c is None else c.value for c in column]))
+                made[param] = block, column
                 carriers.append(_Carrier(param, of))
             passed += len(columns) * len(coming)
         at_start[block] = list(carriers)
-        known = frozenset[Value]().union(*[c.of for c in carriers])
-        carriers += [_Carrier(v, frozenset({v})) for v in wanted.get(block, ()) if v not in known]
+        known = {v: c for c in carriers for v in c.of}
+        for v in wanted.get(block, ()):
+            if v not in known:
+                carriers.append(_Carrier(v, frozenset({v})))
+            elif not _stands_everywhere(known[v], v, made):
+                return None
         at_end[block] = carriers
-    for block, param, args in made:
+    for param, (block, column) in made.items():
         block.params.append(param)
-        for (_, target), arg in zip(edges[block], args, strict=True):
-            target.args.append(arg)
+        for (_, target), c in zip(edges[block], column, strict=True):
+            target.args.append(_NOTHING[param.type] if c is None else c.value)
     return {v: c.value for c in at_end[end] for v in c.of}
+
+
+def _stands_everywhere(carrier: _Carrier, v: Value, made: dict[Value, tuple[Block, list[_Carrier | None]]]) -> bool:
+    """Let a carrier of `v`, which is wanted on some of the ways before and now on all of them, stand for it on each; whether it can.
+    (`v` was made before the ways parted.)"""
+    if carrier.value not in made:
+        return True
+    _, column = made[carrier.value]
+    for edge, c in enumerate(column):
+        if c is None:
+            column[edge] = _Carrier(v, frozenset({v}))
+        elif v not in c.of or not _stands_everywhere(c, v, made):
+            return False
+    return True
 
 
 def _columns(coming: list[list[_Carrier]], most: int) -> list[list[_Carrier | None]] | None:
