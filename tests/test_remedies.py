@@ -36,7 +36,7 @@ def test_the_cotangent_of_a_dict() -> None:
     assert back({"b": 1.0}) == (2.0,)
 
 
-def test_an_unfinished_generator_says_where_it_stands() -> None:
+def test_an_unfinished_generator_says_where_it_is() -> None:
     def steps(x: float) -> Iterator[float]:
         try:
             yield x
@@ -48,7 +48,7 @@ def test_an_unfinished_generator_says_where_it_stands() -> None:
         items = steps(x)
         return next(items)
 
-    with pytest.raises(zyg.Unsupported, match=r"was not finished(.|\n)*steps(.|\n)*yield x\n"):
+    with pytest.raises(zyg.Unsupported, match=r"was not finished(.|\n)*, in \".*steps\"\n *def steps"):
         python_pullback(f, (2.0,), {})
 
 

@@ -180,7 +180,7 @@ def test_gradients(function, x):
     assert back(1.0) == (got,), "a pullback may be called again"
 
 
-def abandoned(x):
+def left_by_a_break(x):
     state = [x]
 
     def items(v):
@@ -194,6 +194,22 @@ def abandoned(x):
         r = a
         break
     return r * state[0]
+
+
+def test_a_generator_that_a_loop_leaves_is_closed_with_it():
+    value, back = pullback(left_by_a_break, (0.7,))
+    assert value == pytest.approx(0.7**3) and back(1.0) == pytest.approx((3.0 * 0.7**2,))
+
+
+def abandoned(x):
+    def items(v):
+        try:
+            yield v
+            yield v
+        finally:
+            v = 2.0 * v
+
+    return next(items(x)) * x
 
 
 def key_error(x):

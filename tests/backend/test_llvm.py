@@ -702,7 +702,7 @@ def test_the_parts_of_the_runtime_define_what_they_are_listed_with():
 
 @pytest.mark.parametrize("function", [np.sin, np.exp])
 def test_sums_need_not_test_whether_new_arrays_overlap_others(function):
-    """LLVM makes vectors of the loop with sin; that with exp is written in lanes already."""
+    """LLVM makes vectors of the loops: the gradient alone needs no sum, for which that with exp would be written in lanes."""
     if not engine().vector_variants(function.__name__, 1, False):
         pytest.skip("there is no such function of vectors")
 
@@ -711,6 +711,6 @@ def test_sums_need_not_test_whether_new_arrays_overlap_others(function):
         return np.sum(z) + np.sum(z * z * x)
 
     text = str(zyg.code_llvm(zyg.grad(f, (0, 1)), np.ones(9), np.ones(9), optimised=True))
-    assert ("vector.body" in text) == (function is np.sin)
+    assert "vector.body" in text
     assert len(re.findall(r"store <\d+ x double>", text)) >= 2  # both gradients
     assert "memcheck" not in text

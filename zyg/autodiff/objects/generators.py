@@ -239,7 +239,7 @@ def _refuse_unfinished(record: Record) -> NoReturn:
     frame = None if generator is None else generator.forward.gi_frame
     raise Unsupported(
         f"a derivative through the generator {record.code.co_name} that was not finished, and has a `try`",
-        None if frame is None else foreign.position_of((frame.f_code, frame.f_lasti)),
+        foreign.position_of((record.code, 0) if frame is None else (frame.f_code, frame.f_lasti)),
         hint="let it finish, or close it: `with contextlib.closing(...) as items:`",
     )
 
