@@ -82,7 +82,7 @@ def plain_lookup(cls: type) -> bool:
 
 
 _LOOKED_UP_PLAINLY = (
-    *(object, SimpleNamespace, dict, list, tuple, set, frozenset),
+    *(object, SimpleNamespace, dict, list, tuple, set, frozenset, int, float, complex, str, bytes),
     *(collections.deque, collections.OrderedDict, collections.defaultdict, BaseException),
 )
 _USUAL = frozenset({vars(c)["__getattribute__"] for c in _LOOKED_UP_PLAINLY if "__getattribute__" in vars(c)})
@@ -90,9 +90,11 @@ _USUAL = frozenset({vars(c)["__getattribute__"] for c in _LOOKED_UP_PLAINLY if "
 
 def is_slot(cls: type, found: Any) -> bool:
     """Whether what a class holds is a place for an attribute of instances. (What builtin exceptions have there is also set by
-    what makes and raises them.)"""
-    return type(found) is MemberDescriptorType and not (
-        issubclass(cls, BaseException) and found.__objclass__ in classes.EXCEPTIONS
+    what makes and raises them; the parts of a complex number are the number.)"""
+    return (
+        type(found) is MemberDescriptorType
+        and found.__objclass__ is not complex
+        and not (issubclass(cls, BaseException) and found.__objclass__ in classes.EXCEPTIONS)
     )
 
 
