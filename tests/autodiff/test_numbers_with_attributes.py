@@ -1,6 +1,9 @@
-"""Instances of classes derived from numbers and text, with attributes and operators of their own, through Python."""
+"""Instances of classes derived from numbers and text, with attributes and operators of their own, and partial objects."""
 
 from __future__ import annotations
+
+import functools
+import operator
 
 import pytest
 
@@ -70,3 +73,15 @@ def test_what_they_hold_has_its_derivative(access, cls):
 def test_parts_of_a_complex_number_are_the_number():
     assert zyg.gradient(lambda x: abs(Amplitude(x, 1.0)), 3.0) == (6.0,)
     assert zyg.gradient(lambda x: Amplitude(x, 1.0).real ** 2 + complex(2.0, x).imag, 3.0) == (7.0,)
+
+
+def test_attributes_of_a_partial_object():
+    def f(x):
+        scaled = functools.partial(operator.mul, 2.0)
+        scaled.rate = x * 3.0
+        scaled.rate *= x
+        scaled.__dict__["shift"] = x
+        return scaled(x) * scaled.rate + getattr(scaled, "shift") ** 2 + len(scaled.__dict__)  # noqa: B009
+
+    assert zyg.gradient(f, 2.0) == (76.0,)
+    assert zyg.grad(zyg.grad(f))(2.0) == 74.0

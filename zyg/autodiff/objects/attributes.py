@@ -148,7 +148,7 @@ def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
         if is_python(method):
             return _custom(x, name, cls, method)
         if found is None:
-            if isinstance(x, BaseException) and name in x.__dict__:
+            if isinstance(x, (BaseException, functools.partial)) and name in x.__dict__:
                 return x.__dict__[name], (run_attr, x, name)
             return _foreign(x, name, cls)
     kind = type(found)
@@ -329,15 +329,14 @@ def instance_dict(x: Any) -> tuple[Any, Any]:
 
 
 _with_slots = ByIdentity()
-_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: of a class statement, for one
 
 
 def _has_slots(cls: type) -> bool:
     """Whether instances have attributes that are not items of their `__dict__`, where there may be others of these names."""
     found = _with_slots.of(cls)
     if found is None:
-        # (What builtin classes hold in C, as functions and namespaces do, has no items beside it.)
-        made = [c for c in cls.__mro__ if c.__flags__ & _HEAP_TYPE]
+        # (What classes of C code hold, as functions and partial objects do, has no items beside it.)
+        made = [c for c in cls.__mro__ if "__slots__" in vars(c)]
         found = any(is_slot(cls, held) for c in made for held in vars(c).values())
         _with_slots.note(cls, found)
     return found
