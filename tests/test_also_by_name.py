@@ -151,3 +151,56 @@ def test_what_a_closure_captured_is_another_argument_than_that_of_the_derivative
     np.testing.assert_allclose(run(lambda f, a, b: zyg.jacobian(f, a, b, argnums=0)), expected)
     columns = run(lambda f, a, b: [*map(zyg.pushforward(f, a, b)[1], np.eye(2), (None, None))])
     np.testing.assert_allclose(np.transpose(columns), expected)
+
+
+def through_python(body):
+    try:
+        body.x = body.x * 2
+        return body.x * BODY.x
+    except KeyError:
+        return 0.0
+
+
+def test_pushforward_through_python_is_by_the_object_as_jvp_is():
+    BODY.x = 2.0
+    value, push = zyg.pushforward(through_python, BODY)  # 4 x**2
+    assert (value, BODY.x) == (16.0, 4.0)
+    assert push(Body(1.0)) == 16.0 and push(Body(0.5)) == 8.0 and BODY.x == 4.0
+    BODY.x = 2.0
+    assert zyg.jvp(through_python, (BODY,), (Body(1.0),)) == (16.0, 16.0)
+    BODY.x = 2.0
+
+
+class Scaled:
+    def __init__(self, k):
+        self.k = k
+
+    def of(self, x, a):
+        try:
+            a[0] = a[0] * x
+            return {"first": a[0] * self.k, "all": a}
+        except KeyError:
+            return {}
+
+
+def test_pushforward_through_python_of_a_bound_method():
+    a = [2.0, 3.0]
+    value, push = zyg.pushforward(Scaled(3.0).of, 5.0, a)
+    assert value["first"] == 30.0 and value["all"] is a and a == [10.0, 3.0]
+    a[1] = 7.0
+    assert push(1.0, None) == {"first": 6.0, "all": [2.0, 0.0]}
+    assert push(None, [1.0, 1.0]) == {"first": 15.0, "all": [5.0, 1.0]}
+    with pytest.raises(TypeError, match="2 arguments and 1 tangents|3 arguments and 2 tangents"):
+        push(1.0)
+
+
+def test_pushforward_in_code_that_is_differentiated_through_python():
+    def slope(x):
+        try:
+            y, push = zyg.pushforward(lambda v: v**3, x)
+            return y + push(2.0)  # x**3 + 6 x**2
+        except KeyError:
+            return 0.0
+
+    assert zyg.withgradient(slope, 2.0) == (32.0, (36.0,))
+    assert zyg.derivative(zyg.derivative(slope))(2.0) == 24.0

@@ -125,9 +125,9 @@ _Table = dict[int, Any]
 _TABLE_SIZE = 128
 
 
-def _native(kind: str, table: _Table, function: Any, argnums: Argnums = 0) -> Any:
+def _native(kind: str, table: _Table, function: Any, argnums: Argnums = 0, refused: Any = None) -> Any:
     _check_callable(kind, function)
-    native = make_callable(Transform(kind, argnums=argnums))
+    native = make_callable(Transform(kind, argnums=argnums), **({} if refused is None else {"refused": refused}))
     anchor = getattr(function, "__code__", function)
     native.__zyg_anchor__ = anchor
     while len(table) >= _TABLE_SIZE:
@@ -139,14 +139,15 @@ def _native(kind: str, table: _Table, function: Any, argnums: Argnums = 0) -> An
 _gradients: _Table = {}
 _withgradients: _Table = {}
 _pullbacks: _Table = {}
-_others: dict[tuple[str, Argnums], _Table] = {}
+_others: dict[tuple[str, Argnums, Any], _Table] = {}
 
 
-def native(kind: str, function: Any, argnums: Argnums = 0) -> Any:
-    """The native callable for a public function that takes `function` as its first argument."""
-    table = _others.setdefault((kind, argnums), {})
+def native(kind: str, function: Any, argnums: Argnums = 0, refused: Any = None) -> Any:
+    """The native callable for a public function that takes `function` as its first argument. `refused` is called for what native code
+    refuses, if it goes another way than others of its kind (`fallback.fall_back`)."""
+    table = _others.setdefault((kind, argnums, refused), {})
     found = table.get(id(getattr(function, "__code__", function)))
-    return _native(kind, table, function, argnums) if found is None else found
+    return _native(kind, table, function, argnums, refused) if found is None else found
 
 
 def gradient(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tuple[Any, ...]:

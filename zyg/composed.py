@@ -240,25 +240,52 @@ class Tangents:
 
 
 def jvp(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
+    arguments, tangents = args
+    tangents = _tangents_of("jvp", function, arguments, tangents)  # by what the arguments are before the call
+    value, back = _pulled(function, arguments, keywords)
+    return value, _pushed(function, value, back, tangents)
+
+
+def pushforward(
+    transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[Any, Any]:
+    """The function runs once: its pullback refers to the arguments as they were, and to what else of them it has by name."""
+    given = copy.deepcopy(args)
+    value, back = _pulled(function, args, keywords)
+    form = copy.deepcopy(value)
+
+    def push(*tangents: Any) -> Any:
+        return _pushed(function, form, back, _tangents_of("pushforward", function, given, tangents))
+
+    return value, push
+
+
+def _tangents_of(what: str, function: Any, arguments: Any, tangents: Any) -> tuple[Any, ...]:
+    if len(arguments) != len(tangents):
+        raise TypeError(f"{what} of {describe(function)} with {len(arguments)} arguments and {len(tangents)} tangents")
+    return Tangents.of(function, arguments, tangents)
+
+
+def _pulled(function: Any, arguments: Any, keywords: dict[str, Any]) -> tuple[Any, Callable[[Any], Any]]:
+    """(value, pullback) of a call, where rules for forward mode are followed."""
     from .api import pullback
 
-    arguments, tangents = args
-    if len(arguments) != len(tangents):
-        raise TypeError(f"jvp of {describe(function)} with {len(arguments)} arguments and {len(tangents)} tangents")
-    tangents = Tangents.of(function, arguments, tangents)  # by what the arguments are before the call
-    if users_tangent_rules():
-        from .autodiff.objects.user_rules import forward_mode
-        from .fallback import python_pullback
+    if not users_tangent_rules():
+        return pullback(function, *arguments, **keywords)
+    from .autodiff.objects.user_rules import forward_mode
+    from .fallback import python_pullback
 
-        with forward_mode():
-            value, back = python_pullback(function, arguments, keywords)
-    else:
-        value, back = pullback(function, *arguments, **keywords)
+    with forward_mode():
+        return python_pullback(function, arguments, keywords)
+
+
+def _pushed(function: Any, value: Any, back: Callable[[Any], Any], tangents: tuple[Any, ...]) -> Any:
+    """The tangent of a value: a pullback for each of its numbers."""
     found = {
         path: sum(dot(g, t) for g, t in zip(back(seed(value, path)), tangents))
         for path in places(value, f"the tangent of the value of {describe(function)}")
     }
-    return value, filled(value, found)
+    return filled(value, found)
 
 
 def put_in(args: Any, chosen: Any, places: Any) -> Any:

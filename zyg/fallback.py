@@ -218,7 +218,7 @@ def fall_back(transform: Transform, args: tuple[Any, ...], keywords: dict[str, A
     else:
         function = transform.function
     if not refusal.announced and (
-        transform.kind not in COMPOSED or (transform.kind == "jvp" and rules.users_tangent_rules())
+        transform.kind not in COMPOSED or (transform.kind in ("jvp", "pushforward") and rules.users_tangent_rules())
     ):
         announce(transform, function, refusal.error)
         refusal.announced = True
@@ -348,6 +348,7 @@ _KINDS: dict[str, Callable[[Transform, Any, tuple[Any, ...], dict[str, Any]], An
     "derivative": _derivative,
     "jacobian": composed.jacobian,
     "jvp": composed.jvp,
+    "pushforward": composed.pushforward,
     "hvp": composed.hvp,
     "hessian": composed.hessian,
     # zyg.params goes on when there is no native answer.
@@ -364,7 +365,7 @@ def implementation(transform: Transform) -> Callable[[Transform, Any, tuple[Any,
 
 
 # These are made of other derivatives, which may be native, and warn if they are not.
-COMPOSED = frozenset({"jacobian", "jvp", "hvp", "hessian"})
+COMPOSED = frozenset({"jacobian", "jvp", "pushforward", "hvp", "hessian"})
 
 # ------------------------------------------------------------------- native code, called by the Python back end
 

@@ -6,11 +6,12 @@ What these mean inside compiled code is the same, by way of their Transform; see
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .api import native
+from .fallback import Refusal, fall_back
 from .transforms import ATTRIBUTE, Transform, checked_argnums, chosen, describe
 from .twins import twins_of_call
 
@@ -48,8 +49,8 @@ def pushforward(function: Callable[..., Any], /, *args: Any, **keywords: Any) ->
     """`(value, push)`: the value of any function, and a function from tangents of the positional arguments to the tangent
     of the value.
 
-    `push` can be called many times and refers to the arguments as they were. Each call runs `function` again, on copies of
-    its arguments: its other side effects happen again (`zyg.jvp` runs it once).
+    `push` can be called many times and refers to the arguments as they were. Each call runs native code of `function` again, on copies
+    of its arguments: its other side effects happen again (`zyg.jvp` runs it once). What goes through Python runs once.
 
     >>> import math, zyg
     >>> y, push = zyg.pushforward(math.sin, 0.5)
@@ -57,23 +58,43 @@ def pushforward(function: Callable[..., Any], /, *args: Any, **keywords: Any) ->
     (0.479425538604203, 0.8775825618903728)
     """
     again, kept = twins_of_call(function, args)
-    value, _ = jvp(function, args, (None,) * len(args), **keywords)
-    return value, Pushforward(again, kept, keywords)
+    found = native("jvp", function, refused=_through_python)(function, args, (None,) * len(args), **keywords)
+    if type(found) is _ThroughPython:
+        bound = len(found.args) - len(args)
+        return found.value, Pushforward(function, kept, lambda *tangents: found.push(*(None,) * bound, *tangents))
+
+    def push(*tangents: Any) -> Any:
+        called, copies = twins_of_call(again, kept)
+        return jvp(called, copies, tangents, **keywords)[1]
+
+    return found[0], Pushforward(function, kept, push)
+
+
+class _ThroughPython(NamedTuple):
+    """A call that native code has refused. args: with those that a bound method or partial object has."""
+
+    args: tuple[Any, ...]
+    value: Any
+    push: Callable[..., Any]
+
+
+def _through_python(transform: Transform, args: tuple[Any, ...], keywords: dict[str, Any], refusal: Refusal) -> Any:
+    function, given, _ = args
+    return _ThroughPython(given, *fall_back(Transform("pushforward"), (function, *given), keywords, refusal))
 
 
 class Pushforward:
     """The function from tangents of the arguments of a call to the tangent of its value."""
 
-    __slots__ = ("__weakref__", "_args", "_function", "_keywords")
+    __slots__ = ("__weakref__", "_args", "_function", "_push")
 
-    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]):
+    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], push: Callable[..., Any]):
         self._function = function
         self._args = args
-        self._keywords = keywords
+        self._push = push
 
     def __call__(self, *tangents: Any) -> Any:
-        function, args = twins_of_call(self._function, self._args)
-        return jvp(function, args, tangents, **self._keywords)[1]
+        return self._push(*map(_fitting, self._args, tangents), *tangents[len(self._args) :])
 
     def __repr__(self) -> str:
         return f"<pushforward of {describe(self._function)}: tangents -> tangent of the value>"
