@@ -429,3 +429,15 @@ def test_integers_are_negated_in_lanes(dtype):
         assert compiled(x, k) == pytest.approx(f(x, k), rel=1e-12)
         slopes = (-k).astype(float) + (-k).astype(float) * x ** ((-k).astype(float) - 1)
         np.testing.assert_allclose(zyg.gradient(f, x, k)[0], slopes, rtol=1e-12)
+
+
+def test_rows_that_are_the_same_in_each_round():
+    """An outer loop in which no array moves, several rounds at a time."""
+
+    def f(x):
+        twice = np.stack([x, x * 2], axis=1).mean(1)[:, None]
+        return (np.broadcast_to(x[:, None, :], (3, 2, 4)) * twice).sum() + np.kron(x[:2, :2], x)[3, 4]
+
+    x = np.random.default_rng(2).normal(size=(3, 4))
+    along = zyg.jit(zyg.grad(lambda x: np.sum(zyg.grad(f)(x) * 1.5)))
+    np.testing.assert_allclose(along(x), 1.5 * zyg.hessian(f, x).sum((0, 1)), rtol=1e-12)

@@ -18,6 +18,9 @@ PRODUCTS = {
     "matrices": lambda n, m: np.sum(m @ m),
     "matrices in stacks": lambda n, m: np.sum(m[None] @ m[None]),
     "einsum": lambda n, m: np.einsum("ij,j,i->", m, n, n),
+    "convolve": lambda n, m: np.sum(np.convolve(n, m[0, :3], "same") * n),
+    "convolve with longer ones": lambda n, m: np.sum(np.convolve(n[:2], m[0]) ** 2),
+    "polymul": lambda n, m: np.sum(np.polymul(n[1:], m[1]) * 1.5),
     "outer": lambda n, m: np.sum(np.outer(n, n)),
 }
 
@@ -48,3 +51,13 @@ def test_as_factors_in_second_derivatives(name):
     n, m = np.arange(40), np.arange(1600).reshape(40, 40)
     f = lambda x, n, m: PRODUCTS[name](n, m) * np.sum(x**3)
     np.testing.assert_allclose(zyg.hessian(f, np.ones(2), n, m), 6.0 * PRODUCTS[name](n, m) * np.eye(2), rtol=1e-12)
+
+
+@each_in_turn
+def test_tangents_of_correlations():
+    n, m, dn, dm = np.arange(1, 8), np.array([2, -1, 3]), np.linspace(1.0, 2.0, 7), np.linspace(-1.0, 1.0, 3)
+    for mode in ("full", "same", "valid"):
+        f = lambda a, v: np.correlate(a, v, mode)  # noqa: B023
+        y, t = zyg.jvp(f, (n, m), (dn, dm))
+        np.testing.assert_allclose(t, f(dn, m * 1.0) + f(n * 1.0, dm), rtol=1e-12)
+        assert y.dtype == np.int64 and t.dtype == np.float64

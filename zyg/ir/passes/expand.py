@@ -406,7 +406,9 @@ class Expansion:
         params = dict(zip(operands, function.entry.params, strict=True))
         replace: Callable[[Value], Value] = lambda v: params.get(v, v)
         inner = self.inside(function, replace)
-        _loop(inner, list(map(replace, indices)), body, plain=True)
+        # (A counter of a loop in which no array moves does not matter there.)
+        outer = [v if isinstance(v, Const) else params.get(v, const(0)) for v in indices]
+        _loop(inner, outer, body, plain=True)
         inner.b.ret()
         self.b.emit("call", *operands, types=(), callee=function.name)
 

@@ -114,7 +114,7 @@ FEW = 64  # sums that are made one after the other
 
 
 def convolved(a: Any, v: Any) -> Any:
-    """All sums of products of two vectors of one type."""
+    """All sums of products of two vectors. (Of one type, but for tangents of integers, which are floats.)"""
     return np.convolve(a, v)
 
 
@@ -124,7 +124,7 @@ def _convolved(a: Any, v: Any) -> Any:
     if len(v) > len(a):
         return _convolved(v, a)
     n, m = len(a), len(v)
-    result = np.zeros(n + m - 1, a.dtype)
+    result = np.zeros(n + m - 1, result_dtype(a, v))
     turned = v[::-1].copy()
     # What is before and behind: nothing is multiplied with zeros, which might make nans.
     for j in range(m - 1):
@@ -160,7 +160,7 @@ def correlated(a: Any, v: Any, n: int) -> Any:
 @implements(correlated)
 @unchecked
 def _correlated(a: Any, v: Any, n: int) -> Any:
-    result = np.zeros(n, a.dtype)
+    result = np.zeros(n, result_dtype(a, v))
     if n <= FEW and n < len(v):
         for i in range(n):
             result[i] = np.vdot(v, a[i : i + len(v)])
