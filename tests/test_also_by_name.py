@@ -3,6 +3,8 @@ which Hessians and Jacobians are made, the two would be apart."""
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -190,7 +192,7 @@ def test_pushforward_through_python_of_a_bound_method():
     a[1] = 7.0
     assert push(1.0, None) == {"first": 6.0, "all": [2.0, 0.0]}
     assert push(None, [1.0, 1.0]) == {"first": 15.0, "all": [5.0, 1.0]}
-    with pytest.raises(TypeError, match="2 arguments and 1 tangents|3 arguments and 2 tangents"):
+    with pytest.raises(TypeError, match=r"(2 arguments and 1|3 arguments and 2) tangents"):
         push(1.0)
 
 
@@ -204,3 +206,41 @@ def test_pushforward_in_code_that_is_differentiated_through_python():
 
     assert zyg.withgradient(slope, 2.0) == (32.0, (36.0,))
     assert zyg.derivative(zyg.derivative(slope))(2.0) == 24.0
+
+
+def test_pushforward_of_functions_that_have_the_argument_besides():
+    x, n = [3.0], [0]
+
+    class Times:
+        def __init__(self, x):
+            self.x = x
+
+        def __call__(self, a):
+            return a[0] * self.x[0]
+
+        def method(self, a):
+            return a[0] * self.x[0]
+
+    class Slotted:
+        __slots__ = ("x",)
+
+    times, slotted = Times(x), Slotted()
+    slotted.x = x
+
+    def default(a, b=x):
+        return a[0] * b[0]
+
+    def counted(a):
+        n[0] += 1
+        return a[0] * x[0]
+
+    deep = lambda a: a[0] * x[0]
+    for _ in range(6):
+        deep = (lambda h: lambda a: h(a))(deep)
+    part = functools.partial(lambda k, a: a[0] * k[0], x)
+    for f in (times, times.method, default, lambda a: a[0] * times.x[0], lambda a: a[0] * slotted.x[0], part, deep):
+        assert zyg.jvp(f, (x,), ([1.0],)) == (9.0, 6.0)
+        assert zyg.pushforward(f, x)[1]([1.0]) == 6.0
+    value, push = zyg.pushforward(counted, x)
+    x[0] = 100.0
+    assert (value, push([1.0]), push([2.0]), n) == (9.0, 6.0, 12.0, [1])

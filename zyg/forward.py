@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import composed
 from .api import native
 from .fallback import Refusal, fall_back
 from .transforms import ATTRIBUTE, Transform, checked_argnums, chosen, describe
-from .twins import twins_of_call
+from .twins import holds_of, twins
 
 
 def jvp(
@@ -50,24 +51,24 @@ def pushforward(function: Callable[..., Any], /, *args: Any, **keywords: Any) ->
     of the value.
 
     `push` can be called many times and refers to the arguments as they were. Each call runs native code of `function` again, on copies
-    of its arguments: its other side effects happen again (`zyg.jvp` runs it once). What goes through Python runs once.
+    of its arguments: its other side effects happen again (`zyg.jvp` runs it once). What goes through Python runs once, and so does a
+    function that has one of the arguments besides, captured for instance: `push` is made of its pullback then.
 
     >>> import math, zyg
     >>> y, push = zyg.pushforward(math.sin, 0.5)
     >>> y, push(1.0)
     (0.479425538604203, 0.8775825618903728)
     """
-    again, kept = twins_of_call(function, args)
+    if holds_of(function, args):
+        value, push = composed.pushforward(Transform("pushforward"), function, args, keywords)
+        return value, Pushforward(function, args, push)
+    kept = twins(args)
     found = native("jvp", function, refused=_through_python)(function, args, (None,) * len(args), **keywords)
     if type(found) is _ThroughPython:
         bound = len(found.args) - len(args)
         return found.value, Pushforward(function, kept, lambda *tangents: found.push(*(None,) * bound, *tangents))
-
-    def push(*tangents: Any) -> Any:
-        called, copies = twins_of_call(again, kept)
-        return jvp(called, copies, tangents, **keywords)[1]
-
-    return found[0], Pushforward(function, kept, push)
+    run = lambda *tangents: jvp(function, twins(kept), tangents, **keywords)[1]
+    return found[0], Pushforward(function, kept, run)
 
 
 class _ThroughPython(NamedTuple):

@@ -6,8 +6,11 @@ code makes of its arguments is in autodiff/helpers.py (empty_like).
 
 from __future__ import annotations
 
+import contextlib
 import copy
-from types import CellType, FunctionType, MethodType, ModuleType
+import functools
+from collections.abc import Iterator
+from types import FunctionType, MethodType, ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,53 +25,50 @@ def twins(value: T) -> T:
     return copy.deepcopy(value, memo)
 
 
-def twins_of_call(function: T, args: tuple[Any, ...]) -> tuple[T, tuple[Any, ...]]:
-    """A function and copies of its arguments: what it has captured of these is the copy, too."""
-    memo: dict[int, Any] = {}
-    _find(args, memo, set())
-    copies = copy.deepcopy(args, memo)
-    memo.pop(id(memo), None)  # (what deepcopy keeps alive)
-    return _with_twins(function, memo), copies
+def holds_of(function: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a function has something mutable of these arguments besides: captured, as a default, as what a method is bound to, in an
+    object that is called."""
+    fixed = (tuple, frozenset, FunctionType, MethodType)
+    mutable = {id(x) for x in _all_of(args) if not isinstance(x, fixed)}
+    return bool(mutable) and any(id(x) in mutable for x in _all_of(function))
 
 
-def _with_twins(function: Any, memo: dict[int, Any], depth: int = 0) -> Any:
-    """A function with the twins of what it has captured, where these are known; itself, where it has captured none of it."""
-    if isinstance(function, MethodType):
-        return MethodType(function.__func__, memo[id(function.__self__)]) if id(function.__self__) in memo else function
-    if not isinstance(function, FunctionType) or depth > 4:
-        return memo.get(id(function), function)
-    cells = []
-    for cell in function.__closure__ or ():
-        try:
-            held = cell.cell_contents
-        except ValueError:
-            pass
-        else:
-            if isinstance(held, (FunctionType, MethodType)):
-                own = _with_twins(held, memo, depth + 1)
-            else:
-                own = copy.deepcopy(held, memo) if _reaches(held, memo, set()) else held
-            cell = cell if own is held else CellType(own)
-        cells.append(cell)
-    if all(own is cell for own, cell in zip(cells, function.__closure__ or ())):
-        return function
-    made = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, tuple(cells))
-    made.__kwdefaults__ = function.__kwdefaults__
-    made.__qualname__ = function.__qualname__
-    return made
+def _all_of(value: Any) -> Iterator[Any]:
+    """A value and what it holds, but for what nobody can change and holds nothing; each once."""
+    seen: set[int] = set()
+    waiting = [value]
+    while waiting:
+        x = waiting.pop()
+        if not isinstance(x, _CONSTANT) and id(x) not in seen:
+            seen.add(id(x))
+            yield x
+            waiting.extend(_parts(x))
 
 
-def _reaches(value: Any, memo: dict[int, Any], seen: set[int]) -> bool:
-    """Whether there are twins of something mutable in a structure."""
-    if isinstance(value, (int, float, complex, str, bytes, type(None), ModuleType, type)) or id(value) in seen:
-        return False
-    seen.add(id(value))
-    if id(value) in memo and memo[id(value)] is not value:
-        return True
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
-    if not callable(value):
-        parts = (*parts, *getattr(value, "__dict__", {}).values())
-    return any(_reaches(part, memo, seen) for part in parts)
+_CONSTANT = (int, float, complex, str, bytes, type(None), ModuleType, type)
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """What a value holds of containers, objects and functions."""
+    if isinstance(value, dict):
+        yield from value.values()
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        yield from value
+    elif isinstance(value, FunctionType):
+        yield from ((value.__defaults__ or ()), (value.__kwdefaults__ or {}))
+        for cell in value.__closure__ or ():
+            with contextlib.suppress(ValueError):  # nothing is in it yet
+                yield cell.cell_contents
+    elif isinstance(value, MethodType):
+        yield from (value.__self__, value.__func__)
+    elif isinstance(value, functools.partial):
+        yield from (value.func, value.args, value.keywords)
+    yield from getattr(value, "__dict__", {}).values()
+    for cls in type(value).__mro__:
+        names = vars(cls).get("__slots__", ())
+        for name in (names,) if isinstance(names, str) else names:
+            private = name.startswith("__") and not name.endswith("__")
+            yield getattr(value, f"_{cls.__name__.lstrip('_')}{name}" if private else name, None)
 
 
 def _find(value: Any, memo: dict[int, Any], seen: set[int]) -> None:
