@@ -4,6 +4,7 @@ which Hessians and Jacobians are made, the two would be apart."""
 from __future__ import annotations
 
 import functools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -244,3 +245,58 @@ def test_pushforward_of_functions_that_have_the_argument_besides():
     value, push = zyg.pushforward(counted, x)
     x[0] = 100.0
     assert (value, push([1.0]), push([2.0]), n) == (9.0, 6.0, 12.0, [1])
+
+
+def recursive(x):
+    def f(a, n):
+        return a[0] * x[0] if n == 0 else f(a, n - 1)
+
+    return f
+
+
+def test_a_function_that_calls_itself_and_has_the_argument_is_not_differentiated_in_part():
+    x, y = [3.0], [3.0]
+    f = recursive(x)
+    for given in (y, x, y, x):  # whatever was compiled before
+        for transform in ("gradient", "jvp", "jacobian", "pushforward", "pullback"):
+            call = lambda: TRANSFORMS[transform](f, (given, 1), None)  # noqa: B023
+            if transform in ("jvp", "pushforward"):
+                call = lambda: zyg.jvp(f, (given, 1), ([1.0], None))  # noqa: B023
+            if given is x:
+                with pytest.raises(ValueError, match="also has by name"):
+                    call()
+            else:
+                call()
+    assert zyg.gradient(f, y, 2) == ([3.0], None)
+
+
+def test_derivatives_by_what_functions_that_call_themselves_have_captured():
+    def powers(k):
+        def f(n):
+            return k if n == 0 else k * f(n - 1)
+
+        return f
+
+    def in_turn(k):
+        def f(n):
+            return k if n == 0 else k * g(n - 1)
+
+        def g(n):
+            return k if n == 0 else k * f(n - 1)
+
+        return f
+
+    assert zyg.gradient(lambda f: f(3), powers(2.0))[0].k == 32.0
+    assert zyg.gradient(lambda f: np.sum(f(3)), powers(np.array([2.0])))[0].k == [32.0]
+    assert zyg.gradient(lambda f: f(3), in_turn(2.0))[0].k == 32.0
+
+
+def test_derivatives_by_what_stands_beside_captured_things_that_native_code_cannot_take():
+    def scaled(k, choices):
+        def f(x):
+            return float(len(choices)) if x > 100.0 else k * x
+
+        return f
+
+    assert zyg.gradient(lambda f: f(3.0), scaled(2.0, {1, 2}))[0].k == 3.0
+    assert zyg.gradient(lambda f: f(3.0), scaled(2.0, Fraction(1, 2)))[0].k == 3.0

@@ -354,10 +354,11 @@ class Dispatcher:
         """The types of the arguments; an error names the argument that has none."""
         result = []
         typing = Typing()
-        asked = self._arguments_with_gradients(len(args))
+        asked, first = self._arguments_with_gradients(len(args)), self.transform.kind in DIRECT_KINDS
         for at, value in enumerate([*args, *keywords.values()]):
             typing.by_value = (at if at < len(args) else list(keywords)[at - len(args)]) in self.by_value
             typing.differentiated = at in asked
+            typing.derivative = self.transform.kind != "jit" and at >= first
             try:
                 result.append(typing.argument(value))
             except UntypableValue as error:

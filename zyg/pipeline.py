@@ -25,7 +25,7 @@ from .errors import InternalError, Unsupported, ZygError, of_a_signal
 from .ir.core import Module, Position
 from .ir.options import Options
 from .ir.records import field, record
-from .ir.types import PullbackType, Type
+from .ir.types import Const, PullbackType, Type
 from .transforms import DIRECT_KINDS, describe, python_function, transform_of
 
 
@@ -92,11 +92,19 @@ def generate(request: Request, inferred: Any) -> Compiled:
         keyword_only=bool(request.keywords),
         orders=True,
         writes=inferred.writes,
+        parted=_takes_functions_as_constants(request, inferred.parameters),
         rebuild=lambda type, options=request.options: _rebuild(type, options),
         departed=departures.handler(request.function, inferred),
     )
     native = compile_module(inferred.module, inferred.entry, request.options, signature)
     return Compiled(inferred, native)
+
+
+def _takes_functions_as_constants(request: Request, parameters: tuple[Type, ...]) -> bool:
+    """Whether a derivative is of a function whose captured data are hidden inputs, and constants (`typeof.Typing.constant`)."""
+    transform = transform_of(request.function)
+    functions = [t.value for t in parameters if isinstance(t, Const) and isinstance(t.value, types.FunctionType)]
+    return transform is not None and transform.kind in DIRECT_KINDS and any(f.__closure__ for f in functions)
 
 
 def _rebuild(type: Type, options: Options) -> Callable[..., Any]:

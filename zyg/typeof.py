@@ -7,6 +7,7 @@ import enum
 import functools
 import itertools
 import types
+from collections.abc import Iterator
 from typing import Any, Generic, Protocol
 
 import numpy as np
@@ -89,6 +90,35 @@ def _is_constant(value: Any) -> bool:
     )
 
 
+def _data_of(function: types.FunctionType) -> Iterator[Any]:
+    """What a function, and those that it has captured, hold besides of functions and constants."""
+    seen: set[int] = set()
+    waiting: list[Any] = [function]
+    while waiting:
+        x = waiting.pop()
+        if id(x) in seen:
+            continue
+        seen.add(id(x))
+        if isinstance(x, tuple):
+            waiting.extend(x)
+        elif isinstance(x, types.FunctionType):
+            waiting += [*(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
+            waiting += [cell.cell_contents for cell in x.__closure__ or () if _is_set(cell)]
+        elif not isinstance(x, _NO_DATA):
+            yield x
+
+
+_NO_DATA = (str, bytes, bool, type(None), types.BuiltinFunctionType, types.ModuleType, type, np.ufunc, np.dtype)
+
+
+def _is_set(cell: types.CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
+
+
 def type_of(value: Any) -> Type:
     """The type of a Python value; UntypableValue for those that compiled code cannot take.
 
@@ -111,7 +141,9 @@ class Typing:
         )  # lists of numbers that are told together, as rows of a list: none is met in another place
         self.by_value = False  # whether integers are constants
         self.differentiated = False  # whether a gradient by the value is asked for
+        self.derivative = False  # whether it is an argument of a derivative
         self.open: tuple[int, ...] = ()  # functions being looked at
+        self.constant: set[int] = set()  # what functions hold that are seen as constants
 
     def argument(self, value: Any) -> Type:
         """The type of an argument, by which arrays in Fortran order are told from other strided ones."""
@@ -169,6 +201,9 @@ class Typing:
 
     def _number(self, value: Any) -> Type | None:
         """Give a mutable object its number; if it has one already, it is met again."""
+        if self.derivative and id(value) in self.constant:
+            what = "an object that a function holds as well, which compiled code takes as a constant"
+            raise UntypableValue(what, hint="pass it as an argument only")
         known = self.numbers.get(id(value))
         if known is not None:
             return Shared(known)
@@ -250,24 +285,31 @@ class Typing:
     def _function(self, function: types.FunctionType) -> Type:
         """By code and captures; by identity where a function captures itself (its type would contain itself), and what is a
         public function of zyg."""
-        if (
-            id(function) in self.open
-            or ATTRIBUTE in function.__dict__
-            or (function.__closure__ and singled_out(function.__code__))
-        ):
+        if ATTRIBUTE in function.__dict__ or (function.__closure__ and singled_out(function.__code__)):
             return Const(function)
+        if id(function) in self.open:
+            hint = "pass what it has captured as an argument"
+            return self._as_constant(function, UntypableValue("a function that calls itself and holds data", hint=hint))
         before, self.open = (dict(self.numbers), self.open), (*self.open, id(function))
         try:
             captured = tuple(map(self._cell, function.__closure__ or ()))
             defaults = tuple(map(self.of, function.__defaults__ or ()))
             kwdefaults = tuple((n, self.of(d)) for n, d in (function.__kwdefaults__ or {}).items())
-        except UntypableValue:
+        except UntypableValue as error:
             # What it holds may never be used in compiled code; if it is, inference looks at it and says which one.
             self.numbers = before[0]
-            return Const(function)
+            return self._as_constant(function, error)
         finally:
             self.open = before[1]
         return Closure(function.__code__, captured, defaults, kwdefaults, id(function.__globals__), function)
+
+    def _as_constant(self, function: types.FunctionType, error: UntypableValue) -> Const:
+        """By identity, if nothing that it holds may have a derivative."""
+        held = list(_data_of(function))
+        if held and self.derivative:
+            raise error
+        self.constant.update(map(id, held))
+        return Const(function)
 
     def _cell(self, cell: types.CellType) -> Type:
         try:

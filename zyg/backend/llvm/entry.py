@@ -49,6 +49,7 @@ class Signature:
     keyword_only: whether any parameter can be passed by keyword only, so that counting arguments is not enough.
     orders: whether arguments that are arrays in Fortran order are of a type of their own, and not of that of strided arrays.
     writes: what is written back into objects that came in as arguments; their leaves come behind those of the result.
+    parted: whether an object that comes in as an argument must not be in a hidden input, too.
     departed: gets the errors that CPython does not raise, in the form of a function that raises the error, together with the callable
         and its arguments; it gives the value of the call, or that function. None: they are raised.
     rebuild: makes, for a structured type, the Python function that builds such an object (None: calling.rebuild).
@@ -61,6 +62,7 @@ class Signature:
     keyword_only: bool = False
     orders: bool = False
     writes: tuple[Any, ...] = ()
+    parted: bool = False
     rebuild: Callable[[Type], Callable[..., Any]] | None = field(default=None, compare=False)
     departed: Callable[..., Any] | None = field(default=None, compare=False)
 
@@ -205,10 +207,10 @@ class EntryLowering:
             else:
                 leaves += self.boxing.unbox(type, self.boxing.hold(container), "drop")
         # An object that is changed as an argument must not be read as a global too.
+        asked = given if self.signature.parted else [given[write.number] for write in self.signature.writes]
         for other in self.boxing.objects[len(given) :]:
-            for write in self.signature.writes:
-                different = e.let(f"icmp ne ptr {other}, {given[write.number]}")
-                e.require(different, "drop")
+            for one in asked:
+                e.require(e.let(f"icmp ne ptr {other}, {one}"), "drop")
         return leaves
 
     def write_misses(self) -> None:
