@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from zyg.autodiff import objects
+
 from . import (
     calls,
     construction,
@@ -207,6 +209,9 @@ def _sorted(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> tupl
 
 def order_of(items: list[Any], key: Any, reverse: Any, drain: tuple[Any, ...]) -> tuple[list[int], Any]:
     """The order of the items, and what undoes the calls for their keys."""
+    compare = None if key is None else objects.stdlib_.compared_by(key)
+    if compare is not None:
+        return keys.order_by(compare, items, reverse, drain)
     found, asked = keys.keys_of(items, key, drain)
     return keys.chosen(sorted, found, asked, drain, reverse=reverse)
 

@@ -23,7 +23,7 @@ from .reach import PLAIN
 _reads = ByIdentity()  # of code objects: the attributes that are read; how often code reads or operates; global names
 _raising = ByIdentity()
 _DEEP = 3  # further than that there must be nothing that can run code
-_OPERATING = ("LOAD_ATTR", "BINARY_", "COMPARE_", "CONTAINS_", "UNARY_", "TO_BOOL", "POP_JUMP", "FORMAT", "GET_ITER")
+_OPERATING = tuple("LOAD_ATTR BINARY_ COMPARE_ CONTAINS_ UNARY_ TO_BOOL POP_JUMP FORMAT GET_ITER CALL".split())
 _CONTAINERS = (list, tuple, set, frozenset, deque)
 _HELD = (
     MemberDescriptorType,
@@ -51,8 +51,9 @@ _MANY = 2000
 _classes: dict[tuple[type, frozenset[str], bool, bool], tuple[int, bool]] = {}
 
 
-def is_quiet(f: Any, items: Iterable[Any]) -> bool:
-    """Whether nothing changes where a function that only calculates is called with each of the items.
+def is_quiet(f: Any, items: Iterable[Any], further: int = 0) -> bool:
+    """Whether nothing changes where a function that only calculates is called with each of the items. `further`: how often what it gives
+    is operated on.
 
     >>> class Circle:
     ...     area = property(lambda self: vars(self).setdefault("kept", 1.0))
@@ -60,7 +61,7 @@ def is_quiet(f: Any, items: Iterable[Any]) -> bool:
     (False, True, True)
     """
     names, count, globally = _reads_of(f)
-    depth = count - 1
+    depth = count - 1 + further
     if not PLAIN.issuperset(map(type, items)) and not all(_stays(x, names, depth) for x in items):
         return False
     return type(f) is not FunctionType or all(_stays(x, names, depth) for x in _captured(f, globally))

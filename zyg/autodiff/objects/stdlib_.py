@@ -201,10 +201,20 @@ def _cmp_to_key(mycmp: Any) -> Any:
 KEY_WRAPPER = type(functools.cmp_to_key(lambda a, b: 0))
 
 
+def _wrapped_in(f: Any) -> Any:
+    return next(x for x in gc.get_referents(f) if callable(x) and not isinstance(x, type))
+
+
+def compared_by(key: Any) -> Any:
+    """The function that compares two items if `functools.cmp_to_key` has made a key of it; else None."""
+    if type(key) is functools.partial:
+        return key.args[0] if key.func is _Key and len(key.args) == 1 and not key.keywords else None
+    return _wrapped_in(key) if type(key) is KEY_WRAPPER else None
+
+
 def call_key_wrapper(f: Any, obj: Any) -> tuple[Any, Any]:
     """A call of what `functools.cmp_to_key` has given elsewhere."""
-    function = next(x for x in gc.get_referents(f) if callable(x) and not isinstance(x, type))
-    y, back = calls.call(_Key, (function, obj))
+    y, back = calls.call(_Key, (_wrapped_in(f), obj))
     return y, None if back is None else (_run_key, back)
 
 
