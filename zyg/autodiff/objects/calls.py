@@ -32,7 +32,7 @@ from zyg.transforms import transform_of
 from . import foreign, library_calls, native, numpy_, user_rules
 from .backs import run as run
 from .backs import run_padded, run_placed, run_shifted, run_unshifted
-from .cotangents import INERT, NUMERIC
+from .cotangents import DATES, INERT, NUMERIC
 from .foreign_calls import call_foreign, run_foreign
 from .functions import Function, call_bound
 from .native import NativeFirst
@@ -447,7 +447,10 @@ def _method_handler(cls: type, name: str, f: Any) -> Handler:
     rule = rules.rule_for(f) if rules.epoch() else None
     if rule is not None:
         return functools.partial(_by_rule_method, rule, f)
-    handler = None if numpy_.of_objects(getattr(f, "__self__", None)) else method_handler(cls, name)
+    if cls in DATES:
+        handler = objects.dates.method(cls, name)
+    else:
+        handler = None if numpy_.of_objects(getattr(f, "__self__", None)) else method_handler(cls, name)
     if handler is not None and (cls, name) not in METHODS and type(_length_of(cls)) is FunctionType:
         return functools.partial(_refuse_length, name)
     if handler is not None:
@@ -490,6 +493,8 @@ def _class_method(f: Any, owner: Any) -> Handler:
     """A builtin class method: `dict.fromkeys`, `object.__new__`."""
 
     handler = KNOWN.get(f)
+    if owner in DATES:
+        return objects.dates.caller_of(f)
     if handler is None and f.__name__ == "__new__" and issubclass(owner, BaseException):
         return functools.partial(objects.classes.exception_new, owner)
     return handler if handler is not None else functools.partial(call_foreign, f)
@@ -563,7 +568,7 @@ def _of_library(module: str) -> bool:
 
 def _by_type(f: Any) -> Handler:
     if isinstance(f, type):
-        return functools.partial(objects.classes.construct, f)
+        return objects.dates.caller_of(f) if f in DATES else functools.partial(objects.classes.construct, f)
     if type(f) in _DESCRIPTORS:
         return functools.partial(_unbound, f)
     if type(f) is types.MethodWrapperType:

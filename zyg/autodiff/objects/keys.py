@@ -174,7 +174,9 @@ def _chosen(function: Any, found: list[Any], options: dict[str, Any]) -> tuple[A
     return y, None if back is None else Compared(back, None)
 
 
-def order_by(compare: Any, items: list[Any], reverse: bool, drain: tuple[Any, ...]) -> tuple[list[int], Compared | None]:
+def order_by(
+    compare: Any, items: list[Any], reverse: bool, drain: tuple[Any, ...]
+) -> tuple[list[int], Compared | None]:
     """The order of items by a function that compares two of them, as `sorted` with `functools.cmp_to_key` makes it, and what undoes that
     it was called."""
     numbers = range(len(items))
@@ -225,7 +227,16 @@ def _is_flat(x: Any) -> bool:
     return t in reach.INERT or (t in _SEQUENCES and reach.INERT.issuperset(map(type, x)))
 
 
-_MUTABLE = frozenset({*dir(list), *dir(dict)}) - {"get", "__getitem__", "__contains__", "count", "index", "keys", "values", "items"}
+_MUTABLE = frozenset({*dir(list), *dir(dict)}) - {
+    "get",
+    "__getitem__",
+    "__contains__",
+    "count",
+    "index",
+    "keys",
+    "values",
+    "items",
+}
 _DIFFERENCES = (operator.sub,)
 
 

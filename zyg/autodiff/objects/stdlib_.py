@@ -25,7 +25,7 @@ from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import Unsupported
 from zyg.remedies import remedy
 
-from . import builtins_, calls, conversions, draining, effects, foreign, iteration, methods_, structure
+from . import builtins_, calls, conversions, dates, draining, effects, foreign, iteration, methods_, structure
 from .calls import known, method
 from .cotangents import SCALARS, Refused, accumulate, is_number, refused_in
 from .ordering import less
@@ -403,11 +403,13 @@ _makings = _Makings()
 def begin(args: tuple[Any, ...]) -> None:
     """A pullback is about to be made, of a function that is given these."""
     _makings.all.append(_Making(args))
+    dates.begin()
 
 
 def end() -> None:
     """It is made, or has failed."""
     _makings.all.pop()
+    dates.end()
 
 
 @passes()

@@ -22,7 +22,7 @@ from zyg.library.cotangents import closure_gradient_class, gradient_class
 from zyg.remedies import remedy
 
 from . import foreign, iteration
-from .cotangents import INERT, Refused, accumulate, is_closed, is_number
+from .cotangents import DATES, INERT, Refused, accumulate, is_closed, is_number
 from .shadows import join_class, shadow_dtype
 
 Form = tuple[Any, ...]
@@ -116,7 +116,8 @@ class FlatForms(tuple[Form, ...]):
 
 
 _flat: dict[tuple[type, ...], FlatForms] = {}  # by the types of the items, for tuples of no class derived from `tuple`
-_FLAT = _REALS | INERT
+_NOTHING_IN = INERT | DATES
+_FLAT = _REALS | _NOTHING_IN
 _TUPLE = {tuple}
 _FLOWING = {float, int, type(None)}
 _MANY = 1000
@@ -166,7 +167,7 @@ class FlatTuples:
         if not set(map(type, flat)) <= _FLOWING:
             return False
         if not _REALS.issuperset(self._types):
-            inert = list(compress(flat, map(INERT.__contains__, self._types)))
+            inert = list(compress(flat, map(_NOTHING_IN.__contains__, self._types)))
             if inert.count(None) < len(inert):
                 return False
         return not any((None,) * n in cotangents for n in set(map(len, rows)))

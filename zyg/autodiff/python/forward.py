@@ -241,7 +241,8 @@ class ForwardHalf:
             attrs |= {"of": "len", "direct": "len", "types": reach.SIZED}
             function = special.record_len
         elif op == "call_object" and not instr.attrs["keywords"]:
-            function = sites.forward_at
+            constants = all(map(self.activity.inert, instr.operands[1:]))
+            function = sites.forward_of_constants if constants else sites.forward_at
             read = self.called.get(instr)
             operands.append(Const(sites.new_site(self._table(read)), OBJECT))
             if read is not None:
@@ -254,7 +255,8 @@ class ForwardHalf:
             if written is not None:
                 attrs["elementary"] = written
         elif op == "call_object" and not self.brief and instr not in self.handled:
-            function = sites.forward_with_names
+            constants = all(map(self.activity.inert, instr.operands[1:]))
+            function = sites.forward_of_constants if constants else sites.forward_with_names
             attrs["names"] = instr.attrs["keywords"]
             operands.append(Const(sites.new_site(), OBJECT))
         elif op == "call_object":

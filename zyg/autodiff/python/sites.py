@@ -30,6 +30,7 @@ from ..identity import lasts, note
 from ..objects import attributes, calls, classes, generators, numpy_shortcuts, spreading
 from ..objects.adapters import adapter, compiled, constructing
 from ..objects.arithmetic import find
+from ..objects.cotangents import DATES
 from ..objects.passing import passes
 from ..trying import bodies
 from .knowledge import HEAP_TYPE, is_of_python, is_permanent, is_plain, lets_go, note_class, note_code
@@ -235,11 +236,22 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
     return forward
 
 
+def forward_of_constants(f: Any, site: Site, about: int | tuple[str, ...]) -> Any:
+    """The same where no argument carries a derivative: `about` is how many there are, or the names of the last ones, which are passed by
+    position. What the classes make that say what that means has none."""
+    names = about if isinstance(about, tuple) else ()
+    if type(f) is type and (short := getattr(objects.forward_of(f), "of_constants", None)) is not None:
+        made = partial(short, names)
+        site[:2] = f, made
+        return made
+    return forward_at(f, site, about) if isinstance(about, int) else forward_with_names(f, site, about)
+
+
 def _note_method_of_builtin(f: BuiltinFunctionType, table: Methods | None) -> None:
     """A method bound to an instance of a builtin class, or of one derived from it."""
     if table is None or f.__name__ != table.name:
         return
-    if type(f.__self__) in CONTAINERS:
+    if type(f.__self__) in CONTAINERS or type(f.__self__) in DATES:
         table[type(f.__self__)] = calls.method_handler_of(f)
     elif type(f.__self__) is np.ndarray:
         shortcut = _shortcut(f)
