@@ -681,3 +681,73 @@ def test_keys_that_do_something_run_once(f):
     value, back = pullback(f, (0.7,))
     assert value == f(0.7)
     assert back(1.0)[0] == pytest.approx(differences.derivative(f, 0.7))
+
+
+def smoothed_in_place(x):
+    xs = [x, 2.0 * x, x * x, 0.5]
+    first, second = itertools.tee(xs)
+    next(second)
+    for k, (a, b) in enumerate(zip(first, second)):
+        xs[k] = 0.5 * (a + b) * x
+    return sum(xs) + sum(v * k for k, v in enumerate(xs))
+
+
+def apart_from_each_other(x):
+    first, second, third = itertools.tee((x, x * x, 2.0, 3.0 * x), 3)
+    total = sum(first) * next(second)
+    return total + sum(a * b for a, b in zip(second, third)) * next(second, x)
+
+
+def windows(xs, size):
+    made = itertools.tee(xs, size)
+    for k, it in enumerate(made):
+        next(itertools.islice(it, k, k), None)
+    return zip(*made)
+
+
+def batches(xs, size):
+    items = iter(xs)
+    while batch := list(itertools.islice(items, size)):
+        yield batch
+
+
+PLACES = {
+    "in place": smoothed_in_place,
+    "apart": apart_from_each_other,
+    "windows": lambda x: sum(a * b - c for a, b, c in windows([x, x * x, 2.0, 3.0 * x, x], 3)),
+    "windows of a tuple": lambda x: sum(a * b for a, b in windows((x, x * x, 2.0 * x), 2)),
+    "windows of an iterator": lambda x: sum(a * b for a, b in windows(iter([x, x * x, 2.0 * x]), 2)),
+    "batches": lambda x: sum(b[0] * len(b) * sum(b) for b in batches([x, x * x, 2.0, 3.0 * x, x], 2)),
+    "batches of a tuple": lambda x: sum(b[0] * sum(b) for b in batches((x, x * x, 2.0, 3.0 * x, x), 3)),
+    "steps": lambda x: sum(itertools.islice([x, 2.0, x * x, 3.0 * x], 0, None, 2)) * x,
+    "the first ones": lambda x: max(itertools.islice((v * x for v in (1.0, 5.0, 2.0)), 2)) * x,
+    "of an islice": lambda x: sum(a * b for a, b in zip(*itertools.tee(itertools.islice([x, x * x, 3.0], 1, 3)))),
+    "runs": lambda x: sum(x ** len(list(group)) for letter, group in itertools.groupby("aabccc") if letter != "b"),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_items_that_keep_their_places(name):
+    f = PLACES[name]
+    value, back = pullback(f, (0.9,))
+    assert value == f(0.9)
+    assert back(1.0)[0] == pytest.approx(differences.derivative(f, 0.9), rel=1e-7)
+
+
+@pytest.mark.parametrize("name", ["windows", "windows of a tuple", "batches", "steps", "runs"])
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_second_derivatives_of_items_that_keep_their_places(name):
+    second = zyg.derivative(zyg.derivative(PLACES[name]))(0.9)
+    assert second == pytest.approx(differences.derivative(zyg.derivative(PLACES[name]), 0.9), rel=1e-6)
+
+
+def test_a_list_that_changes_between_iterators_of_tee_is_refused():
+    def f(x):
+        xs = [x, 2.0 * x]
+        first, second = itertools.tee(xs)
+        total = next(first)
+        xs[0] = x * x
+        return total * next(second) * xs[0]
+
+    with pytest.raises(zyg.Unsupported, match="changes between the iterators of `tee`"):
+        pullback(f, (0.9,))

@@ -15,6 +15,7 @@ from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import Unsupported
 
 from . import calls, foreign, iteration, keeping_items, keys
+from .builtins_ import run_shift
 from .calls import known
 from .cotangents import accumulate
 from .math_ import place_got
@@ -22,6 +23,40 @@ from .shadows import Elsewhere
 from .wholes import Whole, add_at
 
 _FIRST, _SECOND = itemgetter(0), itemgetter(1)
+
+
+def gone_through(x: Any) -> tuple[Any, Any, Any]:
+    """What goes through an iterable whose items have places in it, (item, place); what these are places of; and the back of a call that was
+    given the iterable, as its first argument. None for what has no places."""
+    t = type(x)
+    if t is list:
+        return zip(x, itertools.count()), x, None
+    if t is iteration.Direct:
+        return x.base, x.whole, None
+    if t is tuple:
+        gathered = list(x)
+        return zip(x, itertools.count()), gathered, (run_shift, (iteration.run_gathered, gathered, len(x)))
+    return None, None, None
+
+
+def copies(x: Any, n: int) -> Any:
+    """(iterators, back) of `tee`, where the items have places in a list; else None."""
+    steps, whole, back = gone_through(x)
+    if steps is None or type(whole) is not list:
+        return None
+
+    def stays(step: tuple[Any, int]) -> tuple[Any, int]:
+        """An item may be given when it was taken long ago."""
+        item, at = step
+        if at < len(whole) and whole[at] is item:
+            return step
+        raise Unsupported(
+            "a list that changes between the iterators of `tee`", None, hint="let `tee` go through a copy of the list"
+        )
+
+    return tuple(
+        [iteration.Direct(map(stays, made), whole, "itertools._tee") for made in itertools.tee(steps, n)]
+    ), back
 
 
 # ------------------------------------------------------------------------------------------- items of the items
