@@ -751,3 +751,78 @@ def test_a_list_that_changes_between_iterators_of_tee_is_refused():
 
     with pytest.raises(zyg.Unsupported, match="changes between the iterators of `tee`"):
         pullback(f, (0.9,))
+
+
+def averages():
+    total, count, mean = 0.0, 0, None
+    while True:
+        x = yield mean
+        total += x
+        count += 1
+        mean = total / count
+        if count == 4:
+            return mean * total
+
+
+def sent_until_it_ends(x):
+    mean, value, k = averages(), 0.0, 0
+    mean.send(None)
+    try:
+        while True:
+            value += mean.send(x * (k + 1)) * x
+            k += 1
+    except StopIteration as end:
+        value += end.value * x
+    return value
+
+
+def checked():
+    x = 1.0
+    while True:
+        x = yield x * x
+        if x > 2.0:
+            raise ValueError(x * 3.0)
+
+
+def sent_until_it_fails(x):
+    checks, value = checked(), 0.0
+    next(checks)
+    for k in range(5):
+        try:
+            value += checks.send(x * k)
+        except ValueError as error:
+            value += error.args[0] * x
+        except StopIteration:
+            value += x
+    return value
+
+
+def sent_by_a_name(x):
+    mean = averages()
+    send = mean.send
+    send(None)
+    return send(x * x) * send(2.0 * x)
+
+
+def sent_nothing_much(x):
+    mean = averages()
+    next(mean)
+    unused = [mean.send(v) for v in (x, x * x)]
+    return len(unused) * mean.send(x * 3.0)
+
+
+SENDING = [sent_until_it_ends, sent_until_it_fails, sent_by_a_name, sent_nothing_much]
+
+
+@pytest.mark.parametrize("f", SENDING, ids=lambda f: f.__name__)
+def test_what_is_sent(f):
+    value, back = pullback(f, (0.9,))
+    assert value == f(0.9)
+    assert back(1.0)[0] == pytest.approx(differences.derivative(f, 0.9), rel=1e-7)
+
+
+@pytest.mark.parametrize("f", [sent_by_a_name, sent_nothing_much], ids=lambda f: f.__name__)
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_second_derivatives_of_what_is_sent(f):
+    second = zyg.derivative(zyg.derivative(f))(0.9)
+    assert second == pytest.approx(differences.derivative(zyg.derivative(f), 0.9), rel=1e-6)

@@ -490,6 +490,9 @@ def forward_of_method(f: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     if entry is None:
         forward = objects.forward_of(f)
         if f in calls.KNOWN and not names:
+            short = calls.AS_METHODS.get(f)
+            if short is not None and short[1] == arity:
+                return short[0]
             return partial(call_known_method, forward)
         entry = calls.known_entry(f)
     return None if entry is None else adapter(f, arity, names, bound=True)
