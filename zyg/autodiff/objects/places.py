@@ -14,7 +14,7 @@ from typing import Any
 from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import Unsupported
 
-from . import calls, foreign, iteration, keeping_items, keys
+from . import calls, foreign, iteration, keeping_items
 from .builtins_ import run_shift
 from .calls import known
 from .cotangents import accumulate
@@ -189,10 +189,10 @@ def steps_of_list(x: Any) -> Any:
 
 
 def grouped(items: list[Any], key: Any) -> Any:
-    """Pairs of ((key, items), None), as `groupby` makes groups of a list by a key that only calculates; None where the derivative by a
+    """Pairs of ((key, items), None), as `groupby` makes groups of a list by a key that only calculates with the items; None where the derivative by a
     key may be asked for, or keys are compared by code."""
     try:
-        found, _ = keys.keys_of(items, key)
+        found = items if key is None else list(map(key, items))
     except Exception:  # it is raised again where it belongs
         return None
     if not all(map(_is_label, found)):

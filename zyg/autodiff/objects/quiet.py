@@ -89,11 +89,18 @@ def _captured(f: FunctionType, globally: tuple[str, ...]) -> list[Any]:
     return [*found, *(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
 
 
+def _is_flat(x: Any, t: type) -> bool:
+    """Whether it is a container of plain items, as the rows of a table are, of which there may be many."""
+    if t is dict:
+        return PLAIN.issuperset(map(type, x)) and PLAIN.issuperset(map(type, x.values()))
+    return (t is list or t is tuple) and PLAIN.issuperset(map(type, x))
+
+
 def _stays(x: Any, names: frozenset[str], depth: int, level: int = 0) -> bool:
     """Whether operators of an object, and reading these attributes, change nothing; and so for what it holds, and what they give, so
     far down."""
     t = type(x)
-    if t in PLAIN:
+    if t in PLAIN or _is_flat(x, t):
         return True
     if isinstance(x, np.ndarray):
         return x.dtype.kind != "O"

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from zyg import rules
 from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import Unsupported
 from zyg.remedies import remedy
@@ -359,7 +360,7 @@ def _loads(data: Any, /, **kwargs: Any) -> tuple[Any, Any]:
 
 # ------------------------------------------------------------------------------------------------ functools.lru_cache
 
-_Cached = type(functools.lru_cache(lambda: None))
+CACHED = type(functools.lru_cache(lambda: None))
 
 
 class _Memo:
@@ -456,6 +457,40 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         memo[key] = at, value, args, kwargs
         return value, (_run_made, memo, at, back)
     return made[1], (_run_found, memo, made[0])
+
+
+def cached_of_constants(f: Any) -> Any:
+    """What a call of a function with `lru_cache` means, by position, where no argument carries a derivative; None if it may depend on
+    something else. (That may change: it is for one pullback.)"""
+    if not effects.depends_on_arguments(f):
+        return None
+
+    def call(*args: Any) -> tuple[Any, Any]:
+        if not _SIMPLE.issuperset(map(type, args)):
+            return call_cached(f, *args)
+        value = f(*args)
+        if type(value) in _SIMPLE:
+            return value, None
+        return foreign.result(value, _of_ints(f), _OF_INTS_HINT, (None, *args))
+
+    return call
+
+
+_SIMPLE = frozenset({int, float, str, bool, type(None)})
+
+
+def draws_of_constants(f: Any) -> bool:
+    """Whether a function is a method of `random.Random`, in Python, that gives a number: of constants it is one."""
+    return f in _DRAWS and rules.rule_for(f) is None and f not in calls.KNOWN
+
+
+_DRAWS = frozenset(
+    [
+        getattr(random.Random, name)
+        for name in "randint randrange uniform triangular gauss normalvariate lognormvariate expovariate vonmisesvariate gammavariate "
+        "betavariate paretovariate weibullvariate".split()
+    ]
+)
 
 
 def _call_with_cache(making: _Making, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
@@ -561,14 +596,14 @@ class _Identity:
     """Marks the identity of a number."""
 
 
-@method(_Cached, "cache_clear", exact=True)
+@method(CACHED, "cache_clear", exact=True)
 def _cache_clear(f: Any) -> tuple[Any, Any]:
     for making in _makings.all[-1:]:
         making.table.pop(id(f), None)
     return f.cache_clear(), None
 
 
-@method(_Cached, "cache_info", exact=True)
+@method(CACHED, "cache_info", exact=True)
 def _cache_info(f: Any) -> tuple[Any, Any]:
     """What differentiated code calls has a table of its own, by the identity of numbers: how often it hits is another number."""
     if any(id(f) in making.table for making in _makings.all):

@@ -241,8 +241,7 @@ class ForwardHalf:
             attrs |= {"of": "len", "direct": "len", "types": reach.SIZED}
             function = special.record_len
         elif op == "call_object" and not instr.attrs["keywords"]:
-            constants = all(map(self.activity.inert, instr.operands[1:]))
-            function = sites.forward_of_constants if constants else sites.forward_at
+            function = sites.forward_of_constants if self._of_constants(instr) else sites.forward_at
             read = self.called.get(instr)
             operands.append(Const(sites.new_site(self._table(read)), OBJECT))
             if read is not None:
@@ -255,8 +254,7 @@ class ForwardHalf:
             if written is not None:
                 attrs["elementary"] = written
         elif op == "call_object" and not self.brief and instr not in self.handled:
-            constants = all(map(self.activity.inert, instr.operands[1:]))
-            function = sites.forward_of_constants if constants else sites.forward_with_names
+            function = sites.forward_of_constants if self._of_constants(instr) else sites.forward_with_names
             attrs["names"] = instr.attrs["keywords"]
             operands.append(Const(sites.new_site(), OBJECT))
         elif op == "call_object":
@@ -337,6 +335,11 @@ class ForwardHalf:
         if not arguments or isinstance(arguments[0], Const) or len(constant) < len(arguments) - 1 or not all(constant):
             return None
         return slopes.elementary(of.attrs["name"], len(arguments))
+
+    def _of_constants(self, call: Instr) -> bool:
+        """Whether a call has arguments, none of which carries a derivative."""
+        arguments = call.operands[1:]
+        return bool(arguments) and all(map(self.activity.inert, arguments))
 
     def _is_length(self, instr: Instr) -> bool:
         """Whether a call looks like one of `len`."""

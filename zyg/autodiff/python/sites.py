@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from functools import cache, partial
+from random import Random
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -184,6 +185,10 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
             if handler is not None:
                 return partial(handler, f.__self__)
         forward = objects.forward_of(f)
+        if type(f.__self__) is Random and site[0] is nobody:  # a function of the module `random`, most likely
+            site[:2] = f, forward
+            _passing.append(site)
+            return forward
         if type(f.__self__) in CONTAINERS and site[_TABLE] is not None and not calls.takes(forward, arity):
             return partial(calls.call_wrongly, f)  # (others are looked up here each time)
         _note_method_of_builtin(f, site[_TABLE])
@@ -238,13 +243,31 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
 
 def forward_of_constants(f: Any, site: Site, about: int | tuple[str, ...]) -> Any:
     """The same where no argument carries a derivative: `about` is how many there are, or the names of the last ones, which are passed by
-    position. What the classes make that say what that means has none."""
+    position."""
+    t = type(f)
     names = about if isinstance(about, tuple) else ()
-    if type(f) is type and (short := getattr(objects.forward_of(f), "of_constants", None)) is not None:
+    if t is type and (short := getattr(objects.forward_of(f), "of_constants", None)) is not None:
         made = partial(short, names)
         site[:2] = f, made
         return made
-    return forward_at(f, site, about) if isinstance(about, int) else forward_with_names(f, site, about)
+    if t is objects.stdlib_.CACHED and not names and (made := objects.stdlib_.cached_of_constants(f)) is not None:
+        site[:2] = f, made
+        _passing.append(site)
+        return made
+    if t is MethodType and type(f.__self__) is Random and not names and objects.stdlib_.draws_of_constants(f.__func__):
+        made = partial(_draw, f.__func__)
+        site[_METHOD] = f.__func__, made
+        _passing.append(site)
+        return partial(made, f.__self__)
+    return forward_with_names(f, site, about) if isinstance(about, tuple) else forward_at(f, site, about)
+
+
+@passes()
+def _draw(f: Any, draws: Any, *args: Any) -> tuple[Any, Any]:
+    """A number of a generator that is as the library makes it: `gauss` keeps a number in it."""
+    if type(draws) is Random and len(vars(draws)) == 1:
+        return f(draws, *args), None
+    return call_known_method(calls.forward_of(f), draws, *args)
 
 
 def _note_method_of_builtin(f: BuiltinFunctionType, table: Methods | None) -> None:
