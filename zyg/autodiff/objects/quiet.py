@@ -62,7 +62,8 @@ def is_quiet(f: Any, items: Iterable[Any], further: int = 0) -> bool:
     """
     names, count, globally = _reads_of(f)
     depth = count - 1 + further
-    if not PLAIN.issuperset(map(type, items)) and not all(_stays(x, names, depth) for x in items):
+    plain = PLAIN.issuperset(map(type, items)) or all(map(_is_flat, items))
+    if not plain and not all(_stays(x, names, depth) for x in items):
         return False
     return type(f) is not FunctionType or all(_stays(x, names, depth) for x in _captured(f, globally))
 
@@ -89,8 +90,9 @@ def _captured(f: FunctionType, globally: tuple[str, ...]) -> list[Any]:
     return [*found, *(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
 
 
-def _is_flat(x: Any, t: type) -> bool:
+def _is_flat(x: Any) -> bool:
     """Whether it is a container of plain items, as the rows of a table are, of which there may be many."""
+    t = type(x)
     if t is dict:
         return PLAIN.issuperset(map(type, x)) and PLAIN.issuperset(map(type, x.values()))
     return (t is list or t is tuple) and PLAIN.issuperset(map(type, x))
@@ -100,7 +102,7 @@ def _stays(x: Any, names: frozenset[str], depth: int, level: int = 0) -> bool:
     """Whether operators of an object, and reading these attributes, change nothing; and so for what it holds, and what they give, so
     far down."""
     t = type(x)
-    if t in PLAIN or _is_flat(x, t):
+    if t in PLAIN or _is_flat(x):
         return True
     if isinstance(x, np.ndarray):
         return x.dtype.kind != "O"
