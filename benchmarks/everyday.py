@@ -1660,15 +1660,15 @@ def chosen_and_drawn(x: float) -> float:
 
 
 @functools.cache
-def _fibonacci(n: int) -> int:
-    return n if n < 2 else _fibonacci(n - 1) + _fibonacci(n - 2)
+def _cached_fibonacci(n: int) -> int:
+    return n if n < 2 else _cached_fibonacci(n - 1) + _cached_fibonacci(n - 2)
 
 
 @program(0.3)
 def cached_ints(x: float) -> float:
     total = 0.0
     for k in range(1500):
-        total += x * _fibonacci(k % 40)
+        total += x * _cached_fibonacci(k % 40)
     return total
 
 
