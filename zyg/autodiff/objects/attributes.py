@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _random
 import collections
 import functools
 import gc
@@ -85,7 +84,7 @@ def plain_lookup(cls: type) -> bool:
 
 _LOOKED_UP_PLAINLY = (
     *(object, SimpleNamespace, dict, list, tuple, set, frozenset, int, float, complex, str, bytes),
-    *(collections.deque, collections.OrderedDict, collections.defaultdict, BaseException, _random.Random),
+    *(collections.deque, collections.OrderedDict, collections.defaultdict, BaseException),
 )
 _USUAL = frozenset({vars(c)["__getattribute__"] for c in _LOOKED_UP_PLAINLY if "__getattribute__" in vars(c)})
 

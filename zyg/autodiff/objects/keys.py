@@ -179,6 +179,7 @@ def order_by(
 ) -> tuple[list[int], Compared | None]:
     """The order of items by a function that compares two of them, as `sorted` with `functools.cmp_to_key` makes it, and what undoes that
     it was called."""
+    items = items[:]
     numbers = range(len(items))
     pairs: list[tuple[int, int]] = []
     backs: list[Any] = []

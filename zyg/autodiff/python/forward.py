@@ -337,9 +337,12 @@ class ForwardHalf:
         return slopes.elementary(of.attrs["name"], len(arguments))
 
     def _of_constants(self, call: Instr) -> bool:
-        """Whether a call has arguments, none of which carries a derivative."""
-        arguments = call.operands[1:]
-        return bool(arguments) and all(map(self.activity.inert, arguments))
+        """Whether a call has arguments, none of which carries a derivative, and is of what has a name (others are functions, which may be made
+        anew each time)."""
+        callee, *arguments = call.operands
+        made = self.makers.get(callee)
+        named = made is not None and made.op in ("global", "getattr", "get_cell")
+        return named and bool(arguments) and all(map(self.activity.inert, arguments))
 
     def _is_length(self, instr: Instr) -> bool:
         """Whether a call looks like one of `len`."""

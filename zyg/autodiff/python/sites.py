@@ -245,21 +245,33 @@ def forward_of_constants(f: Any, site: Site, about: int | tuple[str, ...]) -> An
     """The same where no argument carries a derivative: `about` is how many there are, or the names of the last ones, which are passed by
     position."""
     t = type(f)
-    names = about if isinstance(about, tuple) else ()
-    if t is type and (short := getattr(objects.forward_of(f), "of_constants", None)) is not None:
-        made = partial(short, names)
-        site[:2] = f, made
-        return made
-    if t is objects.stdlib_.CACHED and not names and (made := objects.stdlib_.cached_of_constants(f)) is not None:
-        site[:2] = f, made
-        _passing.append(site)
-        return made
-    if t is MethodType and type(f.__self__) is Random and not names and objects.stdlib_.draws_of_constants(f.__func__):
+    if type(about) is tuple:
+        made = _made_of_constants(f, site, about) if t is type else None
+        return made or forward_with_names(f, site, about)
+    if t is type:
+        return _made_of_constants(f, site, ()) or forward_at(f, site, about)
+    if t is objects.stdlib_.CACHED:
+        made = objects.stdlib_.cached_of_constants(f)
+        if made is not None:
+            site[:2] = f, made
+            _passing.append(site)
+            return made
+    elif t is MethodType and type(f.__self__) is Random and objects.stdlib_.draws_of_constants(f.__func__):
         made = partial(_draw, f.__func__)
         site[_METHOD] = f.__func__, made
         _passing.append(site)
         return partial(made, f.__self__)
-    return forward_with_names(f, site, about) if isinstance(about, tuple) else forward_at(f, site, about)
+    return forward_at(f, site, about)
+
+
+def _made_of_constants(cls: type, site: Site, names: tuple[str, ...]) -> Any:
+    """What a class makes, if it says what that means; else None."""
+    short = getattr(objects.forward_of(cls), "of_constants", None)
+    if short is None:
+        return None
+    made = partial(short, names)
+    site[:2] = cls, made
+    return made
 
 
 @passes()
