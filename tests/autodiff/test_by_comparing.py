@@ -1,4 +1,5 @@
-"""Sorting by a function that compares two items: the order is CPython's, and what the function changes is undone in its place."""
+"""Sorting by a function that compares two items: the order is CPython's, and what the function changes is undone in
+its place."""
 
 from __future__ import annotations
 

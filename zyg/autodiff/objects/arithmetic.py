@@ -363,7 +363,7 @@ def binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
     return record
 
 
-_HINT = "take it out of the derivative's path with zyg.stop_gradient, or give the function around it a rule with @zyg.adjoint"
+HINT = "take it out of the derivative's path with zyg.stop_gradient, or give the function around it a rule with @zyg.adjoint"
 
 
 def unknown(op: str, a: Any, b: Any) -> tuple[Any, Any]:
@@ -375,7 +375,7 @@ def unknown(op: str, a: Any, b: Any) -> tuple[Any, Any]:
 def _unknown(function: Callable[..., Any], what: str, *operands: Any) -> tuple[Any, Any]:
     """An operator that C code knows."""
     y, entered = objects.reentry.followed(function, operands)
-    y, back = foreign.result(y, what, _HINT, operands)
+    y, back = foreign.result(y, what, HINT, operands)
     return y, back if entered is None else (_run_unknown, back, entered)
 
 

@@ -42,8 +42,8 @@ Handler = Callable[..., tuple[Any, Any]]
 KNOWN: dict[Any, Handler] = {}
 KNOWN_CODES: dict[int, tuple[CodeType, Handler]] = {}  # by identity (code is compared by value)
 METHODS: dict[tuple[type, str], Handler] = {}
-# By the function that a method of one of zyg's own classes is: what a call by position means, with the object first, and how many arguments
-# there are; its backs give the cotangent of the object first.
+# By the function that a method of one of zyg's own classes is: what a call by position means, with the object first, and
+# how many arguments there are; its backs give the cotangent of the object first.
 AS_METHODS: dict[FunctionType, tuple[Handler, int]] = {}
 _told_apart = ByIdentity()  # the code of closures in KNOWN, of which each is a function of its own
 

@@ -1,9 +1,10 @@
-"""Dates and times: what C code calculates with them is no derivative, as in `foreign.result`, but nothing has to be looked for. They never
-change, hold nothing that can be found in them, and call no Python code (but of a time zone, where they have one).
+"""Dates and times: what C code calculates with them is no derivative, as in `foreign.result`, but nothing has to be
+looked for. They never change, hold nothing that can be found in them, and call no Python code (but of a time zone, where
+they have one).
 
-A number may have gone into one (`timedelta(seconds=x)`). What comes out of it, a number again, is refused then: the refusal goes from a
-date to those that it was made of by their identity. Of dates that no number has gone into while a pullback was made, as those that are
-arguments, nothing is recorded.
+A number may have gone into one (`timedelta(seconds=x)`). What comes out of it, a number again, is refused then: the
+refusal goes from a date to those that it was made of by their identity. Of dates that no number has gone into while a
+pullback was made, as those that are arguments, nothing is recorded.
 """
 
 from __future__ import annotations
@@ -108,8 +109,8 @@ def _run_calculated(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def _refusal(name: str, place: Any) -> Unsupported:
-    hint = "take it out of the derivative's path with zyg.stop_gradient, or give the function around it a rule with @zyg.adjoint"
-    return Unsupported(f"a derivative through {name}, which zyg cannot see into", foreign.position_of(place), hint=hint)
+    what = f"a derivative through {name}, which zyg cannot see into"
+    return Unsupported(what, foreign.position_of(place), hint=arithmetic.HINT)
 
 
 def _run_called(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

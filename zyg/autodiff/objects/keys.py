@@ -145,7 +145,8 @@ _SEQUENCES = frozenset({list, tuple})
 
 
 class Compared:
-    """What undoes that keys were compared, and then what undoes the calls for them. `of_items`: what is compared are the items."""
+    """What undoes that keys were compared, and then what undoes the calls for them. `of_items`: what is compared are the
+    items."""
 
     __slots__ = ("asked", "back", "of_items")
 
@@ -177,8 +178,8 @@ def _chosen(function: Any, found: list[Any], options: dict[str, Any]) -> tuple[A
 def order_by(
     compare: Any, items: list[Any], reverse: bool, drain: tuple[Any, ...]
 ) -> tuple[list[int], Compared | None]:
-    """The order of items by a function that compares two of them, as `sorted` with `functools.cmp_to_key` makes it, and what undoes that
-    it was called."""
+    """The order of items by a function that compares two of them, as `sorted` with `functools.cmp_to_key` makes it, and
+    what undoes that it was called."""
     items = items[:]
     numbers = range(len(items))
     pairs: list[tuple[int, int]] = []

@@ -26,8 +26,8 @@ _FIRST, _SECOND = itemgetter(0), itemgetter(1)
 
 
 def gone_through(x: Any) -> tuple[Any, Any, Any]:
-    """What goes through an iterable whose items have places in it, (item, place); what these are places of; and the back of a call that was
-    given the iterable, as its first argument. None for what has no places."""
+    """What goes through an iterable whose items have places in it, (item, place); what these are places of; and the back
+    of a call that was given the iterable, as its first argument. None for what has no places."""
     t = type(x)
     if t is list:
         return zip(x, itertools.count()), x, None
@@ -44,15 +44,15 @@ def copies(x: Any, n: int) -> Any:
     steps, whole, back = gone_through(x)
     if steps is None or type(whole) is not list:
         return None
+    place = foreign.caller()
 
     def stays(step: tuple[Any, int]) -> tuple[Any, int]:
         """An item may be given when it was taken long ago."""
         item, at = step
         if at < len(whole) and whole[at] is item:
             return step
-        raise Unsupported(
-            "a list that changes between the iterators of `tee`", None, hint="let `tee` go through a copy of the list"
-        )
+        what, hint = "a list that changes between the iterators of `tee`", "let `tee` go through a copy of the list"
+        raise Unsupported(what, foreign.position_of(place), hint=hint)
 
     return tuple(
         [iteration.Direct(map(stays, made), whole, "itertools._tee") for made in itertools.tee(steps, n)]
@@ -189,8 +189,8 @@ def steps_of_list(x: Any) -> Any:
 
 
 def grouped(items: list[Any], key: Any) -> Any:
-    """Pairs of ((key, items), None), as `groupby` makes groups of a list by a key that only calculates with the items; None where the derivative by a
-    key may be asked for, or keys are compared by code."""
+    """Pairs of ((key, items), None), as `groupby` makes groups of a list by a key that only calculates with the items; None
+    where the derivative by a key may be asked for, or keys are compared by code."""
     try:
         found = items if key is None else list(map(key, items))
     except Exception:  # it is raised again where it belongs

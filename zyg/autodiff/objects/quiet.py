@@ -52,8 +52,8 @@ _classes: dict[tuple[type, frozenset[str], bool, bool], tuple[int, bool]] = {}
 
 
 def is_quiet(f: Any, items: Iterable[Any], further: int = 0) -> bool:
-    """Whether nothing changes where a function that only calculates is called with each of the items. `further`: how often what it gives
-    is operated on.
+    """Whether nothing changes where a function that only calculates is called with each of the items. `further`: how often
+    what it gives is operated on.
 
     >>> class Circle:
     ...     area = property(lambda self: vars(self).setdefault("kept", 1.0))

@@ -460,8 +460,8 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
 
 
 def cached_of_constants(f: Any) -> Any:
-    """What a call of a function with `lru_cache` means, by position, where no argument carries a derivative; None if it may depend on
-    something else. (That may change: it is for one pullback.)"""
+    """What a call of a function with `lru_cache` means, by position, where no argument carries a derivative; None if it may
+    depend on something else. (That may change: it is for one pullback.)"""
     if not effects.depends_on_arguments(f):
         return None
 
@@ -487,8 +487,8 @@ def draws_of_constants(f: Any) -> bool:
 _DRAWS = frozenset(
     [
         getattr(random.Random, name)
-        for name in "randint randrange uniform triangular gauss normalvariate lognormvariate expovariate vonmisesvariate gammavariate "
-        "betavariate paretovariate weibullvariate".split()
+        for name in "randint randrange uniform triangular gauss normalvariate lognormvariate expovariate "
+        "vonmisesvariate gammavariate betavariate paretovariate weibullvariate".split()
     ]
 )
 

@@ -337,8 +337,8 @@ class ForwardHalf:
         return slopes.elementary(of.attrs["name"], len(arguments))
 
     def _of_constants(self, call: Instr) -> bool:
-        """Whether a call has arguments, none of which carries a derivative, and is of what has a name (others are functions, which may be made
-        anew each time)."""
+        """Whether a call has arguments, none of which carries a derivative, and is of what has a name (others are
+        functions, which may be made anew each time)."""
         callee, *arguments = call.operands
         made = self.makers.get(callee)
         named = made is not None and made.op in ("global", "getattr", "get_cell")

@@ -242,8 +242,8 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
 
 
 def forward_of_constants(f: Any, site: Site, about: int | tuple[str, ...]) -> Any:
-    """The same where no argument carries a derivative: `about` is how many there are, or the names of the last ones, which are passed by
-    position."""
+    """The same where no argument carries a derivative: `about` is how many there are, or the names of the last ones, which
+    are passed by position."""
     t = type(f)
     if type(about) is tuple:
         made = _made_of_constants(f, site, about) if t is type else None
