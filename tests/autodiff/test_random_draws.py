@@ -163,10 +163,28 @@ def by_another_function(x):
     return total * rng.uniform(1.0, 2.0) * x
 
 
+def of_items(x):
+    rng, own = random.Random(1), Fixed()
+    own.scale = 2.0
+    items = [x, x * x, 2.0]
+    random.seed(3)
+    total = (
+        rng.choice(items) * rng.choice((x, 3.0 * x))
+        + own.choice(items)
+        + random.choice([x] * 3) * rng.choice("ab").count("a")
+    )
+    items[0] = 5.0 * x
+    try:
+        total += rng.choice([])
+    except IndexError:
+        total *= rng.choice(items) + rng.choice(range(4))
+    return total
+
+
 @each_in_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize(
-    "f", [by_constants, of_the_library, by_another_class, by_another_function], ids=lambda f: f.__name__
+    "f", [by_constants, of_the_library, by_another_class, by_another_function, of_items], ids=lambda f: f.__name__
 )
 def test_draws_of_constants(f):
     value, back = python_pullback(f, (0.7,), {})

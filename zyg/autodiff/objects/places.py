@@ -195,7 +195,7 @@ def grouped(items: list[Any], key: Any) -> Any:
         found = items if key is None else list(map(key, items))
     except Exception:  # it is raised again where it belongs
         return None
-    if not all(map(_is_label, found)):
+    if not (PLAIN_KEYS.issuperset(map(type, found)) or all(map(_is_label, found))):
         return None
     groups = itertools.groupby(zip(items, itertools.count()), key=_KeyOfStep(key))
 
@@ -220,7 +220,7 @@ class _KeyOfStep:
 
     def __call__(self, step: tuple[Any, int]) -> Any:
         key = step[0] if self.key is None else self.key(step[0])
-        if not _is_label(key):
+        if type(key) not in PLAIN_KEYS and not _is_label(key):
             hint = "let `groupby` go through a copy of the list"
             raise Unsupported("a list that gets items with other keys while it is grouped", None, hint=hint)
         return key

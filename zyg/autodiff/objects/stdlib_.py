@@ -479,6 +479,36 @@ def cached_of_constants(f: Any) -> Any:
 _SIMPLE = frozenset({int, float, str, bool, type(None)})
 
 
+@known(random.Random.choice, exact=True)
+def _choice(draws: Any, seq: Any) -> tuple[Any, Any]:
+    if not is_as_made(draws) or type(seq) not in _CHOSEN_FROM or not seq:
+        return _chosen_in_python(draws, seq)
+    at = getattr(draws, "_randbelow")(len(seq))  # noqa: B009
+    return seq[at], (_run_choice, seq, at)
+
+
+_CHOSEN_FROM = frozenset({list, tuple})
+
+
+def _chosen_in_python(draws: Any, seq: Any) -> tuple[Any, Any]:
+    return calls.differentiated(random.Random.choice)(draws, seq)
+
+
+def _run_choice(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, seq, at = back
+    if d is None:
+        return None
+    if type(seq) is list:
+        shadows.add_item(seq, at, d)
+        return None
+    return None, None, shadows.in_tuple(d, at, len(seq))
+
+
+def is_as_made(draws: Any) -> bool:
+    """Whether a generator of the module `random` is as the library makes it: `gauss` keeps a number in it."""
+    return type(draws) is random.Random and len(vars(draws)) == 1
+
+
 def draws_of_constants(f: Any) -> bool:
     """Whether a function is a method of `random.Random`, in Python, that gives a number: of constants it is one."""
     return f in _DRAWS and rules.rule_for(f) is None and f not in calls.KNOWN

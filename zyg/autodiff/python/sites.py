@@ -276,8 +276,7 @@ def _made_of_constants(cls: type, site: Site, names: tuple[str, ...]) -> Any:
 
 @passes()
 def _draw(f: Any, draws: Any, *args: Any) -> tuple[Any, Any]:
-    """A number of a generator that is as the library makes it: `gauss` keeps a number in it."""
-    if type(draws) is Random and len(vars(draws)) == 1:
+    if objects.stdlib_.is_as_made(draws):
         return f(draws, *args), None
     return call_known_method(calls.forward_of(f), draws, *args)
 
