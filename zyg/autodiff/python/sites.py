@@ -245,7 +245,7 @@ def forward_of_constants(f: Any, site: Site, about: int | tuple[str, ...]) -> An
     """The same where no argument carries a derivative: `about` is how many there are, or the names of the last ones, which
     are passed by position."""
     t = type(f)
-    if type(about) is tuple:
+    if isinstance(about, tuple):
         made = _made_of_constants(f, site, about) if t is type else None
         return made or forward_with_names(f, site, about)
     if t is type:
