@@ -213,7 +213,7 @@ def order_by(
 def _compares_alone(f: Any, items: list[Any]) -> bool:
     """Whether comparing any two of the items by a function, and its value with 0, does nothing but calculate."""
     if type(f) is not FunctionType:
-        return f in _DIFFERENCES and reach.PLAIN.issuperset(map(type, items))
+        return f is operator.sub and reach.PLAIN.issuperset(map(type, items))
     if not is_harmless(f):
         asked = effects.asked_by(f, reach.PLAIN)
         if asked is None or asked.called and not (_MUTABLE.isdisjoint(asked.called) and all(map(_is_flat, items))):
@@ -239,7 +239,6 @@ _MUTABLE = frozenset({*dir(list), *dir(dict)}) - {
     "values",
     "items",
 }
-_DIFFERENCES = (operator.sub,)
 
 
 def run_comparison(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
