@@ -9,6 +9,7 @@ import enum
 import functools
 import heapq
 import itertools
+import json
 import math
 import operator
 import random
@@ -16,6 +17,7 @@ from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
 from typing import Any
 
 PROGRAMS: dict[str, tuple[Any, tuple[Any, ...]]] = {}
@@ -1417,6 +1419,285 @@ def _grown(depth: int, value: Any) -> _Branch:
 def recursive_generators(x: float) -> float:
     tree = _grown(6, x)
     return sum(v * v for v in tree) * tree.depth()
+
+
+# ------------------------------------------------------------------------------------- what the library does in C
+
+RECORDS = [{"name": f"w{(k * k) % 17}", "amount": 0.5 + 0.002 * ((k * 37) % 503)} for k in range(200)]
+
+
+def _by_name_and_amount(a: Any, b: Any) -> int:
+    if a["name"] != b["name"]:
+        return -1 if a["name"] < b["name"] else 1
+    return (a["amount"] > b["amount"]) - (a["amount"] < b["amount"])
+
+
+@program(RECORDS)
+def sorted_by_comparing(records: list[dict[str, Any]]) -> float:
+    total = 0.0
+    for k, record in enumerate(sorted(records, key=functools.cmp_to_key(_by_name_and_amount))):
+        total += record["amount"] / (k + 1)
+    return total
+
+
+def _compared(a: Any, b: Any) -> int:
+    return (a > b) - (a < b)
+
+
+def _by_both(a: Any, b: Any) -> int:
+    return _compared(a["name"], b["name"]) or -_compared(a["amount"], b["amount"])
+
+
+@program(RECORDS)
+def sorted_by_helpers(records: list[dict[str, Any]]) -> float:
+    total = 0.0
+    for k, record in enumerate(sorted(records, key=functools.cmp_to_key(_by_both))):
+        total += record["amount"] / (k + 1)
+    return total
+
+
+FLOWS = [(date(2020, 1, 1) + timedelta(days=37 * (k % 60)), 10.0 + (k * 7) % 13) for k in range(600)]
+
+
+@program(0.05, FLOWS)
+def present_value(rate: float, flows: list[tuple[date, float]]) -> float:
+    start = flows[0][0]
+    total = 0.0
+    for day, amount in flows:
+        total += amount / (1.0 + rate) ** ((day - start).days / 365.0)
+    return total
+
+
+@program(1000.0, 0.03)
+def interest_between_dates(balance: float, rate: float) -> float:
+    day, end = date(2021, 1, 15), date(2041, 1, 15)
+    while day < end:
+        following = day + timedelta(days=30)
+        balance *= 1.0 + rate * (following - day).days / 360
+        if following.month == 1:
+            balance -= 0.5
+        day = following
+    return balance
+
+
+@program(1.5)
+def hours_between_times(price: float) -> float:
+    start, total = datetime(2024, 3, 1, 8, 30), 0.0
+    for k in range(100):
+        end = start + timedelta(minutes=20 + k % 7)
+        hours = (end - start).total_seconds() / 3600.0
+        total += price * hours * (1.2 if end.hour >= 18 or end.weekday() > 4 else 1.0)
+        start = end + timedelta(hours=1)
+    return total
+
+
+@program(VALUES)
+def pairs_by_tee(xs: list[float]) -> float:
+    total = 0.0
+    for _ in range(3):
+        first, second = itertools.tee(xs)
+        next(second, None)
+        for a, b in zip(first, second):
+            total += (b - a) ** 2
+    return total
+
+
+def _windows(xs: Any, size: int) -> Iterator[tuple[Any, ...]]:
+    made = itertools.tee(xs, size)
+    for k, it in enumerate(made):
+        next(itertools.islice(it, k, k), None)
+    return zip(*made)
+
+
+@program(VALUES)
+def rolling_windows(xs: list[float]) -> float:
+    total = 0.0
+    for a, b, c in _windows(xs, 3):
+        total += max(a, b, c) - (a + b + c) / 3.0
+    return total
+
+
+@program(VALUES)
+def sums_of_islices(xs: list[float]) -> float:
+    total = 0.0
+    for k in range(0, len(xs) - 10, 3):
+        total += sum(itertools.islice(xs, k, k + 10)) ** 2
+    return total
+
+
+def _batches(xs: Any, size: int) -> Iterator[list[Any]]:
+    items = iter(xs)
+    while batch := list(itertools.islice(items, size)):
+        yield batch
+
+
+@program(VALUES)
+def batches_by_islice(xs: list[float]) -> float:
+    total = 0.0
+    for _ in range(4):
+        for batch in _batches(xs, 8):
+            total += (sum(batch) / len(batch)) ** 2
+    return total
+
+
+SETTINGS = json.dumps(
+    {
+        "layers": [
+            {"weight": 0.1 * k + 0.2, "bias": 0.05 * k, "kind": "tanh" if k % 2 else "linear"} for k in range(12)
+        ],
+        "rate": 0.1,
+        "steps": 5,
+    }
+)
+
+
+@program(0.7)
+def settings_by_json(x: float) -> float:
+    total = 0.0
+    for _ in range(6):
+        settings = json.loads(SETTINGS)
+        y = x
+        for _ in range(settings["steps"]):
+            for layer in settings["layers"]:
+                z = layer["weight"] * y + layer["bias"]
+                y = math.tanh(z) if layer["kind"] == "tanh" else 0.5 * z
+        total += y * settings["rate"]
+    return total
+
+
+@program(RECORDS)
+def sums_by_groups(records: list[dict[str, Any]]) -> float:
+    total = 0.0
+    ordered = sorted(records, key=operator.itemgetter("name"))
+    for rate in (0.1, 0.2, 0.3, 0.4, 0.5):
+        for _, group in itertools.groupby(ordered, key=lambda r: r["name"]):
+            total += sum(r["amount"] for r in group) ** 2 * rate
+    return total
+
+
+@program(VALUES)
+def runs_by_groups(xs: list[float]) -> float:
+    total = 0.0
+    for _ in range(3):
+        for above, group in itertools.groupby(xs, lambda x: x > 1.001):
+            for x in group:
+                total += x * x if above else 0.5 * x
+    return total
+
+
+@program({"a": 0.5, "b": 1.5, "c": 0.7, "d": 2.0})
+def lengths_of_runs(weights: dict[str, float]) -> float:
+    total = 0.0
+    for label, group in itertools.groupby("aaabbcccdaabbbcdd" * 60):
+        total += weights[label] * len(list(group)) ** 0.5
+    return total
+
+
+def _running_mean() -> Any:
+    total, count, mean = 0.0, 0, None
+    while True:
+        x = yield mean
+        total += x
+        count += 1
+        mean = total / count
+
+
+@program(VALUES)
+def means_by_send(xs: list[float]) -> float:
+    value = 0.0
+    for _ in range(3):
+        mean = _running_mean()
+        next(mean)
+        for x in xs:
+            value += mean.send(x) * x
+    return value
+
+
+def _controller(gain: Any) -> Any:
+    integral, output = 0.0, 0.0
+    while True:
+        error = yield output
+        integral += 0.1 * error
+        output = gain * error + 0.3 * integral
+
+
+@program(0.5, 1.0)
+def controlled_by_send(gain: float, target: float) -> float:
+    control, state, cost = _controller(gain), 0.0, 0.0
+    control.send(None)
+    for _ in range(600):
+        state += 0.1 * (control.send(target - state) - 0.2 * state)
+        cost += (target - state) ** 2
+    return cost
+
+
+@program(100.0, 0.2)
+def monte_carlo(spot: float, volatility: float) -> float:
+    draws = random.Random(42)
+    total = 0.0
+    for _ in range(300):
+        s = spot * math.exp(-0.5 * volatility * volatility + volatility * draws.gauss(0.0, 1.0))
+        total += max(s - 95.0, 0.0)
+    return total / 300
+
+
+@program(0.5)
+def draws_of_the_module(x: float) -> float:
+    random.seed(5)
+    total = 0.0
+    for _ in range(1000):
+        total += x * random.random()
+    return total
+
+
+@program(0.5)
+def chosen_and_drawn(x: float) -> float:
+    draws = random.Random(7)
+    total = 0.0
+    for _ in range(200):
+        total += x * draws.choice([1, 2, 3, 4]) + draws.uniform(0.0, x) + draws.randint(1, 6)
+    return total
+
+
+@functools.cache
+def _cached_fibonacci(n: int) -> int:
+    return n if n < 2 else _cached_fibonacci(n - 1) + _cached_fibonacci(n - 2)
+
+
+@program(0.3)
+def cached_ints(x: float) -> float:
+    total = 0.0
+    for k in range(1500):
+        total += x * _cached_fibonacci(k % 40)
+    return total
+
+
+@program(0.7)
+def arithmetic_of_counters(x: float) -> float:
+    total = 0.0
+    stock = Counter(a=10, b=7, c=3)
+    for k in range(40):
+        order = Counter({"a": 1, "b": k % 3})
+        stock = stock - order + Counter(a=1, c=2)
+        total += x * stock["a"] + x * x * sum(stock.values())
+    return total
+
+
+def _leaves(tree: Any) -> Iterator[Any]:
+    if isinstance(tree, list):
+        for part in tree:
+            yield from _leaves(part)
+    else:
+        yield tree
+
+
+def _nested(depth: int, x: Any) -> Any:
+    return [_nested(depth - 1, 0.5 * x), _nested(depth - 1, 0.7 * x)] if depth else x
+
+
+@program(1.1)
+def leaves_by_yield_from(x: float) -> float:
+    return sum(v * v for v in _leaves(_nested(8, x)))
 
 
 __all__ = ["PROGRAMS"]

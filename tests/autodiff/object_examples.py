@@ -16,6 +16,7 @@ import functools
 import itertools
 import math
 import operator
+import random
 import sys
 import types
 import weakref
@@ -498,6 +499,7 @@ def _partial(x):
 
 
 PROGRAMS = {
+    "choice": lambda x: random.Random(3).choice([x, 2.0 * x, x * x]) * random.Random(2).choice((x, x * x)),
     # numbers
     "float": lambda x: float(x) * float(3),
     "int": lambda x: 3 * x + int(x),

@@ -184,3 +184,56 @@ def test_what_is_made_once_stays():
     through(1.0)
     assert pullback(through, (2.0,))[1](1.0) == (2.0,)
     assert registry() == {"calls": 2}
+
+
+@functools.cache
+def triangle(n):
+    return n if n < 2 else n + triangle(n - 1)
+
+
+SCALE = 2.0
+
+
+@functools.cache
+def scaled(n):
+    return SCALE * n
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_calls_with_constants():
+    def f(x):
+        total = 0.0
+        for k in range(5):
+            total += triangle(k) * x ** triangle(2) + square(0.5 * k) * square(x)
+        return total
+
+    assert pullback(f, (0.9,))[0] == f(0.9)
+    assert pullback(f, (0.9,))[1](1.0)[0] == pytest.approx(differences.derivative(f, 0.9), rel=1e-8)
+    second = zyg.derivative(zyg.derivative(lambda x: f(x) * scaled(3)))(0.9)
+    assert second == pytest.approx(differences.derivative(zyg.derivative(lambda x: f(x) * scaled(3)), 0.9), rel=1e-6)
+
+
+def test_constants_and_globals_that_change():
+    global SCALE
+
+    def f(x):
+        return x * scaled(7)
+
+    for SCALE in (2.0, 3.0):
+        scaled.cache_clear()
+        assert pullback(f, (0.9,))[1](1.0) == (7.0 * SCALE,)
+    SCALE = 2.0
+
+
+def test_a_cache_is_counted_as_in_python():
+    @functools.cache
+    def double(n):
+        return 2 * n
+
+    def f(x):
+        total = x * double(3) + x * double(3) + double(4)
+        return total + double.cache_info().hits
+
+    value, back = pullback(f, (0.9,))
+    double.cache_clear()
+    assert (value, back(1.0)) == (f(0.9), (12.0,))

@@ -681,3 +681,148 @@ def test_keys_that_do_something_run_once(f):
     value, back = pullback(f, (0.7,))
     assert value == f(0.7)
     assert back(1.0)[0] == pytest.approx(differences.derivative(f, 0.7))
+
+
+def smoothed_in_place(x):
+    xs = [x, 2.0 * x, x * x, 0.5]
+    first, second = itertools.tee(xs)
+    next(second)
+    for k, (a, b) in enumerate(zip(first, second)):
+        xs[k] = 0.5 * (a + b) * x
+    return sum(xs) + sum(v * k for k, v in enumerate(xs))
+
+
+def apart_from_each_other(x):
+    first, second, third = itertools.tee((x, x * x, 2.0, 3.0 * x), 3)
+    total = sum(first) * next(second)
+    return total + sum(a * b for a, b in zip(second, third)) * next(second, x)
+
+
+def windows(xs, size):
+    made = itertools.tee(xs, size)
+    for k, it in enumerate(made):
+        next(itertools.islice(it, k, k), None)
+    return zip(*made)
+
+
+def batches(xs, size):
+    items = iter(xs)
+    while batch := list(itertools.islice(items, size)):
+        yield batch
+
+
+PLACES = {
+    "in place": smoothed_in_place,
+    "apart": apart_from_each_other,
+    "windows": lambda x: sum(a * b - c for a, b, c in windows([x, x * x, 2.0, 3.0 * x, x], 3)),
+    "windows of a tuple": lambda x: sum(a * b for a, b in windows((x, x * x, 2.0 * x), 2)),
+    "windows of an iterator": lambda x: sum(a * b for a, b in windows(iter([x, x * x, 2.0 * x]), 2)),
+    "batches": lambda x: sum(b[0] * len(b) * sum(b) for b in batches([x, x * x, 2.0, 3.0 * x, x], 2)),
+    "batches of a tuple": lambda x: sum(b[0] * sum(b) for b in batches((x, x * x, 2.0, 3.0 * x, x), 3)),
+    "steps": lambda x: sum(itertools.islice([x, 2.0, x * x, 3.0 * x], 0, None, 2)) * x,
+    "the first ones": lambda x: max(itertools.islice((v * x for v in (1.0, 5.0, 2.0)), 2)) * x,
+    "of an islice": lambda x: sum(a * b for a, b in zip(*itertools.tee(itertools.islice([x, x * x, 3.0], 1, 3)))),
+    "runs": lambda x: sum(x ** len(list(group)) for letter, group in itertools.groupby("aabccc") if letter != "b"),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_items_that_keep_their_places(name):
+    f = PLACES[name]
+    value, back = pullback(f, (0.9,))
+    assert value == f(0.9)
+    assert back(1.0)[0] == pytest.approx(differences.derivative(f, 0.9), rel=1e-7)
+
+
+@pytest.mark.parametrize("name", ["windows", "windows of a tuple", "batches", "steps", "runs"])
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_second_derivatives_of_items_that_keep_their_places(name):
+    second = zyg.derivative(zyg.derivative(PLACES[name]))(0.9)
+    assert second == pytest.approx(differences.derivative(zyg.derivative(PLACES[name]), 0.9), rel=1e-6)
+
+
+def test_a_list_that_changes_between_iterators_of_tee_is_refused():
+    def f(x):
+        xs = [x, 2.0 * x]
+        first, second = itertools.tee(xs)
+        total = next(first)
+        xs[0] = x * x
+        return total * next(second) * xs[0]
+
+    with pytest.raises(zyg.Unsupported, match="changes between the iterators of `tee`"):
+        pullback(f, (0.9,))
+
+
+def averages():
+    total, count, mean = 0.0, 0, None
+    while True:
+        x = yield mean
+        total += x
+        count += 1
+        mean = total / count
+        if count == 4:
+            return mean * total
+
+
+def sent_until_it_ends(x):
+    mean, value, k = averages(), 0.0, 0
+    mean.send(None)
+    try:
+        while True:
+            value += mean.send(x * (k + 1)) * x
+            k += 1
+    except StopIteration as end:
+        value += end.value * x
+    return value
+
+
+def checked():
+    x = 1.0
+    while True:
+        x = yield x * x
+        if x > 2.0:
+            raise ValueError(x * 3.0)
+
+
+def sent_until_it_fails(x):
+    checks, value = checked(), 0.0
+    next(checks)
+    for k in range(5):
+        try:
+            value += checks.send(x * k)
+        except ValueError as error:
+            value += error.args[0] * x
+        except StopIteration:
+            value += x
+    return value
+
+
+def sent_by_a_name(x):
+    mean = averages()
+    send = mean.send
+    send(None)
+    return send(x * x) * send(2.0 * x)
+
+
+def sent_nothing_much(x):
+    mean = averages()
+    next(mean)
+    unused = [mean.send(v) for v in (x, x * x)]
+    return len(unused) * mean.send(x * 3.0)
+
+
+SENDING = [sent_until_it_ends, sent_until_it_fails, sent_by_a_name, sent_nothing_much]
+
+
+@pytest.mark.parametrize("f", SENDING, ids=lambda f: f.__name__)
+def test_what_is_sent(f):
+    value, back = pullback(f, (0.9,))
+    assert value == f(0.9)
+    assert back(1.0)[0] == pytest.approx(differences.derivative(f, 0.9), rel=1e-7)
+
+
+@pytest.mark.parametrize("f", [sent_by_a_name, sent_nothing_much], ids=lambda f: f.__name__)
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_second_derivatives_of_what_is_sent(f):
+    second = zyg.derivative(zyg.derivative(f))(0.9)
+    assert second == pytest.approx(differences.derivative(zyg.derivative(f), 0.9), rel=1e-6)

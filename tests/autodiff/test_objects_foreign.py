@@ -17,6 +17,7 @@ import pytest
 import scipy.sparse
 
 import zyg
+from tests.oracles import differences
 from tests.turns import each_in_turn
 from zyg.fallback import python_pullback
 
@@ -624,6 +625,58 @@ def test_dates_carry_nothing_and_classes_of_ones_own_do():
     assert zyg.withgradient(of_own_class, 2.0) == (8.0, (12.0,))  # x^3
 
 
+UTC = datetime.UTC
+
+
+def since(span, hours):
+    return (datetime.timedelta(days=1) + span - datetime.timedelta(hours=hours)) / datetime.timedelta(days=1)
+
+
+class Zone(datetime.tzinfo):
+    """Of a user's, in Python."""
+
+    def utcoffset(self, when):
+        return datetime.timedelta(hours=2)
+
+    def dst(self, when):
+        return datetime.timedelta(0)
+
+
+def hours(price):
+    start, total = datetime.datetime(2024, 3, 1, 8, 30), 0.0
+    for k in range(5):
+        end = start + datetime.timedelta(minutes=20 + k % 7)
+        span = (end - start).total_seconds() / 3600.0
+        total += price * span * (1.2 if end.hour >= 9 or end.weekday() > 4 else 1.0)
+        start = end + 2 * datetime.timedelta(hours=1)
+    return total * total * (start.date() - datetime.date(2024, 2, 1)).days
+
+
+def in_zones(price):
+    start = datetime.datetime(2024, 3, 1, 8, 30, tzinfo=Zone())
+    end = datetime.datetime(2024, 3, 1, 8, 30, tzinfo=UTC)
+    return price**3 * (end - start).total_seconds() * (end.utcoffset() - start.utcoffset()).seconds
+
+
+def by_days(price):
+    rates = {datetime.date(2024, 1, 1): 0.9, datetime.date(2024, 2, 1): price}
+    total = 0.0
+    for day in sorted(rates):
+        total += rates[day] ** 2 * day.replace(day=5).day + rates.get(day + datetime.timedelta(days=31), 0.5)
+    return total * divmod(datetime.timedelta(days=3), datetime.timedelta(days=2))[0]
+
+
+@each_in_turn
+@pytest.mark.filterwarnings("ignore::zyg.errors.FallbackWarning")
+@pytest.mark.parametrize("f", [hours, in_zones, by_days])
+def test_programs_with_dates(f):
+    value, (slope,) = zyg.withgradient(f, 0.7)
+    assert value == f(0.7)
+    assert slope == pytest.approx(differences.derivative(f, 0.7), rel=1e-7)
+    second = zyg.derivative(zyg.derivative(f))(0.7)
+    assert second == pytest.approx(differences.derivative(zyg.derivative(f), 0.7), rel=1e-6)
+
+
 @each_in_turn
 @pytest.mark.filterwarnings("ignore::zyg.errors.FallbackWarning")
 @pytest.mark.parametrize(
@@ -633,6 +686,16 @@ def test_dates_carry_nothing_and_classes_of_ones_own_do():
         lambda x: (datetime.datetime(2020, 1, 1) + datetime.timedelta(seconds=x)).timestamp() * 2.0,
         lambda x: (x * datetime.timedelta(days=1) - datetime.timedelta(days=2)) / datetime.timedelta(hours=1),
         lambda x: max([datetime.timedelta(seconds=x), datetime.timedelta(0)]).total_seconds(),
+        lambda x: (datetime.date(2020, 1, 1) + datetime.timedelta(x)).toordinal() * 1.5,
+        lambda x: datetime.datetime.fromtimestamp(x).second * 2.0,
+        lambda x: divmod(datetime.timedelta(seconds=x), datetime.timedelta(hours=1))[1].total_seconds(),
+        lambda x: sum([datetime.timedelta(seconds=x)] * 2, datetime.timedelta(0)) / datetime.timedelta(1),
+        lambda x: abs(-datetime.timedelta(seconds=x)).days + 1.0,
+        lambda x: next(iter({datetime.timedelta(seconds=x): 1})).total_seconds(),
+        lambda x: copy.deepcopy(datetime.timedelta(seconds=x)).total_seconds(),
+        lambda x: (datetime.datetime(2020, 1, 1, tzinfo=UTC) + datetime.timedelta(seconds=x)).timestamp(),
+        lambda x: zyg.derivative(lambda y: y * datetime.timedelta(seconds=x).total_seconds())(2.0),
+        lambda x: since(datetime.timedelta(seconds=x), hours=2),
     ],
 )
 def test_a_number_that_goes_into_a_date_is_refused_when_it_comes_out(f):

@@ -119,3 +119,77 @@ def test_pythons_generators_are_seeded_by_arguments(draw):
     given = back(1.0)
     assert given[0] == pytest.approx(wanted, rel=1e-6)
     assert given[1] is None
+
+
+class Fixed(random.Random):
+    """Its draws are of a user's."""
+
+    scale = 1.0
+
+    def random(self):
+        return 0.25 * self.scale
+
+
+def by_constants(x):
+    rng = random.Random(3)
+    total = 0.0
+    for k in range(5):
+        total += x * rng.gauss(0.0, 1.0 + k) + rng.uniform(x, 2.0) * rng.randint(1, 6) + rng.gauss(x, 2.0)
+        total *= rng.uniform(0.5, 1.0) + rng.expovariate(2.0)
+    return total
+
+
+def of_the_library(x):
+    random.seed(4)
+    total = x
+    for _ in range(4):
+        total += x * random.random() + total * random.uniform(0.0, 1.0)
+    return total * random.randint(2, 5)
+
+
+def by_another_class(x):
+    total = 0.0
+    for rng in (random.Random(1), Fixed(), random.Random(2), Fixed()):
+        if isinstance(rng, Fixed):
+            rng.scale = x
+        total += rng.uniform(1.0, 2.0) * x
+    return total
+
+
+def by_another_function(x):
+    rng = random.Random(1)
+    total = rng.uniform(1.0, 2.0)
+    rng.random = lambda: 0.5 * x
+    return total * rng.uniform(1.0, 2.0) * x
+
+
+def of_items(x):
+    rng, own = random.Random(1), Fixed()
+    own.scale = 2.0
+    items = [x, x * x, 2.0]
+    random.seed(3)
+    total = (
+        rng.choice(items) * rng.choice((x, 3.0 * x))
+        + own.choice(items)
+        + random.choice([x] * 3) * rng.choice("ab").count("a")
+    )
+    items[0] = 5.0 * x
+    try:
+        total += rng.choice([])
+    except IndexError:
+        total *= rng.choice(items) + rng.choice(range(4))
+    return total
+
+
+@each_in_turn
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize(
+    "f", [by_constants, of_the_library, by_another_class, by_another_function, of_items], ids=lambda f: f.__name__
+)
+def test_draws_of_constants(f):
+    value, back = python_pullback(f, (0.7,), {})
+    assert value == f(0.7)
+    assert back(1.0)[0] == pytest.approx((f(0.7 + 1e-6) - f(0.7 - 1e-6)) / 2e-6, rel=1e-7)
+    second = zyg.derivative(zyg.derivative(f))(0.7)
+    slope = zyg.derivative(f)
+    assert second == pytest.approx((slope(0.7 + 1e-6) - slope(0.7 - 1e-6)) / 2e-6, rel=1e-6, abs=1e-6)

@@ -357,20 +357,25 @@ def binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
         made = objects.container_operators.binary(op, a, b)
         if made is not None:
             return made
-        kinds = f"{type(a).__name__} and {type(b).__name__}"
-        return _unknown(function, f"the derivative of `{op}` of {kinds}", a, b)
+        return unknown(op, a, b)
 
     record.__name__ = record.__qualname__ = f"record_{op}"
     return record
 
 
-_HINT = "take it out of the derivative's path with zyg.stop_gradient, or give the function around it a rule with @zyg.adjoint"
+HINT = "take it out of the derivative's path with zyg.stop_gradient, or give the function around it a rule with @zyg.adjoint"
+
+
+def unknown(op: str, a: Any, b: Any) -> tuple[Any, Any]:
+    """A binary operator that C code knows."""
+    kinds = f"{type(a).__name__} and {type(b).__name__}"
+    return _unknown(FUNCTIONS[op], f"the derivative of `{op}` of {kinds}", a, b)
 
 
 def _unknown(function: Callable[..., Any], what: str, *operands: Any) -> tuple[Any, Any]:
     """An operator that C code knows."""
     y, entered = objects.reentry.followed(function, operands)
-    y, back = foreign.result(y, what, _HINT, operands)
+    y, back = foreign.result(y, what, HINT, operands)
     return y, back if entered is None else (_run_unknown, back, entered)
 
 

@@ -27,12 +27,13 @@ from zyg.backend.pullbacks import in_field
 from zyg.errors import Unsupported
 
 from ..identity import ByIdentity
-from . import calls, classes, foreign, later, native, numpy_
+from . import calls, classes, dates, foreign, later, native, numpy_
 from .arithmetic import find, is_python
-from .cotangents import INERT, NUMERIC, accumulate, is_number
+from .cotangents import DATES, INERT, NUMERIC, accumulate, is_number
 from .holders import Holder
 from .shadows import Joined
 
+OF_C = (GetSetDescriptorType, MemberDescriptorType)
 _BOUND = (BuiltinFunctionType, MethodWrapperType)
 
 
@@ -137,6 +138,8 @@ def _run_called(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
+    if type(found) in OF_C and cls in DATES:
+        return dates.reader(cls, name)(x)
     if issubclass(cls, type):  # (isinstance would ask `x.__class__`, which may run code)
         return of_class(x, name)
     if issubclass(cls, super):

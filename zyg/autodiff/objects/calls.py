@@ -32,7 +32,7 @@ from zyg.transforms import transform_of
 from . import foreign, library_calls, native, numpy_, user_rules
 from .backs import run as run
 from .backs import run_padded, run_placed, run_shifted, run_unshifted
-from .cotangents import INERT, NUMERIC
+from .cotangents import DATES, INERT, NUMERIC
 from .foreign_calls import call_foreign, run_foreign
 from .functions import Function, call_bound
 from .native import NativeFirst
@@ -42,6 +42,9 @@ Handler = Callable[..., tuple[Any, Any]]
 KNOWN: dict[Any, Handler] = {}
 KNOWN_CODES: dict[int, tuple[CodeType, Handler]] = {}  # by identity (code is compared by value)
 METHODS: dict[tuple[type, str], Handler] = {}
+# By the function that a method of one of zyg's own classes is: what a call by position means, with the object first, and
+# how many arguments there are; its backs give the cotangent of the object first.
+AS_METHODS: dict[FunctionType, tuple[Handler, int]] = {}
 _told_apart = ByIdentity()  # the code of closures in KNOWN, of which each is a function of its own
 
 
@@ -447,7 +450,10 @@ def _method_handler(cls: type, name: str, f: Any) -> Handler:
     rule = rules.rule_for(f) if rules.epoch() else None
     if rule is not None:
         return functools.partial(_by_rule_method, rule, f)
-    handler = None if numpy_.of_objects(getattr(f, "__self__", None)) else method_handler(cls, name)
+    if cls in DATES:
+        handler = objects.dates.method(cls, name)
+    else:
+        handler = None if numpy_.of_objects(getattr(f, "__self__", None)) else method_handler(cls, name)
     if handler is not None and (cls, name) not in METHODS and type(_length_of(cls)) is FunctionType:
         return functools.partial(_refuse_length, name)
     if handler is not None:
@@ -490,6 +496,8 @@ def _class_method(f: Any, owner: Any) -> Handler:
     """A builtin class method: `dict.fromkeys`, `object.__new__`."""
 
     handler = KNOWN.get(f)
+    if owner in DATES:
+        return objects.dates.caller_of(f)
     if handler is None and f.__name__ == "__new__" and issubclass(owner, BaseException):
         return functools.partial(objects.classes.exception_new, owner)
     return handler if handler is not None else functools.partial(call_foreign, f)
@@ -563,7 +571,7 @@ def _of_library(module: str) -> bool:
 
 def _by_type(f: Any) -> Handler:
     if isinstance(f, type):
-        return functools.partial(objects.classes.construct, f)
+        return objects.dates.caller_of(f) if f in DATES else functools.partial(objects.classes.construct, f)
     if type(f) in _DESCRIPTORS:
         return functools.partial(_unbound, f)
     if type(f) is types.MethodWrapperType:

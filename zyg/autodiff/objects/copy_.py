@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import builtins_, calls, foreign, iterables_
+from . import builtins_, calls, dates, foreign, iterables_
 from .arithmetic import method_of
 from .calls import known
 from .cotangents import INERT, is_number
@@ -25,6 +25,7 @@ def _copy(x: Any) -> tuple[Any, Any]:
         return builtins_.shift(calls.call(method, ()))
     _refuse_own_ways(x, "copy.copy", _COPYING)
     y = copy.copy(x)
+    dates.hold(y)
     return y, (_run_copied, [(x, y)])
 
 
@@ -35,6 +36,8 @@ def _deepcopy(x: Any, memo: Any = None) -> tuple[Any, Any]:
         _refuse_own_ways(old, "copy.deepcopy", ("__deepcopy__", *_COPYING))
     y = copy.deepcopy(x, memo)
     copied = [(old, memo[id(old)]) for old in _within(x, {}) if id(old) in memo]
+    for _, new in copied:
+        dates.hold(new)
     return y, (_run_copied, copied) if not (is_number(x) or isinstance(x, tuple)) else (_run_deep_tuple, copied)
 
 
@@ -82,6 +85,8 @@ def _run_deep_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _run_copied(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """What the copies have gathered goes to the originals."""
     for old, new in back[1]:
+        if shadows.marks and (refused := shadows.mark_of(new)) is not None:
+            shadows.mark(old, refused)
         if isinstance(old, np.ndarray):
             c = shadows.take_array(new)
             if c is not None:

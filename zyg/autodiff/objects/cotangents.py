@@ -5,6 +5,7 @@ Mutable objects have none; what would flow to them is gathered in their shadows.
 
 from __future__ import annotations
 
+import datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -23,6 +24,9 @@ VALUES = frozenset({tuple, *NUMERIC})
 
 # Values of exactly these types carry nothing at all.
 INERT = frozenset({bool, str, bytes, type(None), type(...), type(NotImplemented), slice, range, type, np.bool_})
+
+# Those of exactly these do not, either, but a number may have gone into them.
+DATES = frozenset({datetime.date, datetime.datetime, datetime.time, datetime.timedelta})
 
 _HEAP, _COLLECTED = 1 << 9, 1 << 14  # Py_TPFLAGS_HEAPTYPE, Py_TPFLAGS_HAVE_GC
 

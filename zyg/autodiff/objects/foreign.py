@@ -164,6 +164,7 @@ def result(value: Any, what: str, hint: str, operands: tuple[Any, ...] = ()) -> 
     kept = bool(inside) and (numbers or len(inside) > 1)
     if not kept and (value is None or type(value) in INERT or not (numbers or inside)):
         return value, None
+    objects.dates.hold(value)
     return value, (_run_result, value, what, hint, caller(), forms, inside)
 
 

@@ -25,7 +25,7 @@ from .cotangents import accumulate
 from .draining import DRAINS, LEADING, run_left
 from .holders import has_attribute
 from .iteration import SOURCES, Iterator, iterator_pairs
-from .passing import passes
+from .passing import leaves, passes
 
 
 class Items:
@@ -287,6 +287,24 @@ def record_next(generator: Generator) -> tuple[Any, Any]:
 def record_send(generator: Generator, value: Any) -> tuple[Any, Any]:
     item = resume(generator, generator.forward.send, value)
     return item, (run_send, generator.record, generator.record.items)
+
+
+def send_as_method(generator: Generator, value: Any) -> tuple[Any, Any]:
+    """The same as a method: the pullback gives the cotangent of the generator first."""
+    record = generator.record
+    try:
+        item = generator.forward.send(value)
+    except StopIteration as end:
+        if not record.done:
+            record.done = True
+            objects.classes.arguments_are_known(end)
+            later.escaping.attach(end, (run_end_of_method, record, end))
+        raise
+    except BaseException as error:
+        generator.fail(error, run_end_of_method)
+        raise
+    record.items += 1
+    return item, (run_sent, record, record.items)
 
 
 def gives_items_of_another(generator: Generator) -> bool:
@@ -574,6 +592,28 @@ def run_send(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None, reverse.resume(d)
 
 
+def run_sent(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """(run_sent, generator, which item, counted from 1)"""
+    _, generator, number = back
+    holder = shadows.holders.get(id(generator))
+    reverse = None if holder is None else holder.reversal
+    if reverse is None or reverse.left != number or reverse.steps is None:
+        return run_sent_by_step(back, d, shadows)
+    reverse.left = number - 1
+    try:
+        return None, reverse.steps.send(d)
+    except StopIteration as end:
+        reverse.end(end.value)
+    return None
+
+
+def run_sent_by_step(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The same where this is differentiated in turn."""
+    reverse = sources.reversal_of(back[1], shadows)
+    sources.skip(reverse, back[2])
+    return None, reverse.resume(d)
+
+
 def run_end(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     """(run_end, generator, the StopIteration that told of the end, or None)"""
     _undo_end(back, shadows)
@@ -582,6 +622,14 @@ def run_end(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 def run_sent_end(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """The same, where something was sent."""
     return None, None, _undo_end(back, shadows).sent
+
+
+def run_end_of_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The same of a method."""
+    return None, _undo_end(back, shadows).sent
+
+
+leaves(run_end_of_method)(send_as_method)
 
 
 def _undo_end(back: tuple[Any, ...], shadows: Any) -> _Reverse:

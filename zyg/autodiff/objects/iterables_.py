@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from zyg.autodiff import objects
+
 from . import (
     calls,
     construction,
@@ -207,6 +209,9 @@ def _sorted(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> tupl
 
 def order_of(items: list[Any], key: Any, reverse: Any, drain: tuple[Any, ...]) -> tuple[list[int], Any]:
     """The order of the items, and what undoes the calls for their keys."""
+    compare = None if key is None else objects.stdlib_.compared_by(key)
+    if compare is not None:
+        return keys.order_by(compare, items, reverse, drain)
     found, asked = keys.keys_of(items, key, drain)
     return keys.chosen(sorted, found, asked, drain, reverse=reverse)
 
@@ -300,6 +305,8 @@ def run_next(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 known(Iterator.__next__)(_step)
 known(generators.Generator.send)(generators.record_send)
+known(generators.run_sent)(lambda *args: calls.call(generators.run_sent_by_step, args))
+calls.AS_METHODS[generators.Generator.send] = generators.send_as_method, 2
 known(generators.delegated, exact=True)(generators.record_delegated)
 known(generators.resume_in_turn)(lambda reversal, ds: calls.call(generators.one_by_one, (reversal, ds)))
 known(generators.run_item)(lambda *args: calls.call(generators.run_item_by_step, args))

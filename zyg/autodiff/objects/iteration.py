@@ -515,7 +515,7 @@ def record_iter(x: Any) -> tuple[Any, Any]:
     if t is list:
         return Direct(zip(x, count()), x, "list_iterator"), None
     if t is tuple and not INERT.issuperset(map(type, x)):
-        gathered: list[Any] = []
+        gathered = list(x)
         return Direct(zip(x, count()), gathered, "tuple_iterator"), (run_gathered, gathered, len(x))
     method = objects.arithmetic.find(type(x), "__iter__")
     if objects.arithmetic.is_python(method):

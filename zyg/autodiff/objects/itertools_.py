@@ -103,6 +103,9 @@ def _run_row(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 @known(itertools.islice)
 @by_index(1, 2, 3)
 def _islice(iterable: Any, *args: Any) -> tuple[Any, Any]:
+    steps, whole, back = places.gone_through(iterable)
+    if steps is not None:
+        return iteration.Direct(itertools.islice(steps, *args), whole, "islice"), back
     iterator, rec = iteration.noted_with_backs(iterable) if len(args) > 1 else iteration.with_backs(iterable)
     return _made(adapted(itertools.islice(iterator, *args), iterator), "islice", rec)
 
@@ -618,12 +621,17 @@ def _run_count(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _tee(iterable: Any, n: int = 2) -> tuple[Any, Any]:
     if n < 0:
         raise ValueError("n must be >= 0")
+    made = places.copies(iterable, n)
+    if made is not None:
+        return made
     iterator, rec = iteration.with_backs(iterable)
     return _shifted(keeping_items.copies(iterator, n), rec)
 
 
 @known(itertools.groupby)
 def _groupby(iterable: Any, key: Any = None) -> tuple[Any, Any]:
+    if type(iterable) is str:
+        iterable = list(iterable)
     if type(iterable) is list and keys.calculates_with(key, iterable):
         groups = places.grouped(iterable, key)
         if groups is not None:

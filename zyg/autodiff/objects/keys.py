@@ -4,6 +4,7 @@ but they may have done something."""
 from __future__ import annotations
 
 import dis
+import functools
 import operator
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
@@ -12,7 +13,7 @@ from zyg.autodiff.identity import ByIdentity
 from zyg.autodiff.trying import bodies
 from zyg.errors import Unsupported
 
-from . import calls, draining, foreign, iteration, later, ordering, reach, reentry
+from . import calls, draining, effects, foreign, iteration, later, ordering, reach, reentry
 from .cotangents import accumulate
 from .quiet import is_quiet
 from .sources import WITHOUT_STEPS, Noted, Steps, adapted, record_finish, run_item
@@ -144,13 +145,15 @@ _SEQUENCES = frozenset({list, tuple})
 
 
 class Compared:
-    """What undoes that keys were compared, and then what undoes the calls for them."""
+    """What undoes that keys were compared, and then what undoes the calls for them. `of_items`: what is compared are the
+    items."""
 
-    __slots__ = ("asked", "back")
+    __slots__ = ("asked", "back", "of_items")
 
-    def __init__(self, back: Any, asked: list[Any] | None):
+    def __init__(self, back: Any, asked: list[Any] | None, of_items: bool = False):
         self.back = back
         self.asked = asked
+        self.of_items = of_items
 
 
 def chosen(
@@ -172,12 +175,97 @@ def _chosen(function: Any, found: list[Any], options: dict[str, Any]) -> tuple[A
     return y, None if back is None else Compared(back, None)
 
 
+def order_by(
+    compare: Any, items: list[Any], reverse: bool, drain: tuple[Any, ...]
+) -> tuple[list[int], Compared | None]:
+    """The order of items by a function that compares two of them, as `sorted` with `functools.cmp_to_key` makes it, and
+    what undoes that it was called."""
+    items = items[:]
+    numbers = range(len(items))
+    pairs: list[tuple[int, int]] = []
+    backs: list[Any] = []
+    asked = Compared((run_comparisons, pairs, backs, len(items)), None, True)
+    with reentry.undone((_run_keys_left, asked, drain, len(items))):
+        if _compares_alone(compare, items):
+            found = list(map(functools.cmp_to_key(compare), items))
+            return sorted(numbers, key=found.__getitem__, reverse=reverse), None
+        forward = calls.forward_by_others(compare)
+
+        def ask(i: int, j: int) -> Any:
+            pairs.append((i, j))
+            try:
+                y, back = forward(items[i], items[j])
+            except BaseException as error:
+                if bodies:
+                    backs.append(later.escaping.left_call(error))
+                raise
+            backs.append(back)
+            if type(y) in reach.PLAIN:
+                return y
+            less, below = reentry.followed(operator.lt, (y, 0))
+            backs[-1] = run_comparison, back, below
+            return -1 if less else 0
+
+        order = sorted(numbers, key=functools.cmp_to_key(ask), reverse=reverse)
+    return order, None if backs.count(None) == len(backs) else asked
+
+
+def _compares_alone(f: Any, items: list[Any]) -> bool:
+    """Whether comparing any two of the items by a function, and its value with 0, does nothing but calculate."""
+    if type(f) is not FunctionType:
+        return f is operator.sub and reach.PLAIN.issuperset(map(type, items))
+    if not is_harmless(f):
+        asked = effects.asked_by(f, reach.PLAIN)
+        if asked is None or asked.called and not (_MUTABLE.isdisjoint(asked.called) and all(map(_is_flat, items))):
+            return False
+    return is_quiet(f, items, further=1)
+
+
+def _is_flat(x: Any) -> bool:
+    """Whether an item is a number or text, or a container of such: of what it holds no method changes anything."""
+    t = type(x)
+    if t is dict:
+        return reach.INERT.issuperset(map(type, x)) and reach.INERT.issuperset(map(type, x.values()))
+    return t in reach.INERT or (t in _SEQUENCES and reach.INERT.issuperset(map(type, x)))
+
+
+_MUTABLE = frozenset({*dir(list), *dir(dict)}) - {
+    "get",
+    "__getitem__",
+    "__contains__",
+    "count",
+    "index",
+    "keys",
+    "values",
+    "items",
+}
+
+
+def run_comparison(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, below = back
+    given = calls.run(below, None, shadows)
+    return calls.run(inner, None if given is None else given[0], shadows)
+
+
+def run_comparisons(back: tuple[Any, ...], d: Any, shadows: Any) -> list[Any] | None:
+    _, pairs, backs, count = back
+    ds: list[Any] = [None] * count
+    for k in range(len(backs) - 1, -1, -1):
+        given = calls.run(backs[k], None, shadows)
+        if given is not None:
+            for at, c in zip(pairs[k], given[1:]):
+                ds[at] = accumulate(ds[at], c)
+    return None if ds.count(None) == count else ds
+
+
 def undo(backs: list[Any] | Compared | None, shadows: Any) -> list[Any] | None:
     """Undo the calls; what flows to the items, if anything does."""
     if backs is None:
         return None
     if isinstance(backs, Compared):
-        calls.run(backs.back, None, shadows)
+        given = calls.run(backs.back, None, shadows)
+        if backs.of_items:
+            return given
         backs = backs.asked
         if backs is None:
             return None

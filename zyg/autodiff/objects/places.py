@@ -14,7 +14,8 @@ from typing import Any
 from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import Unsupported
 
-from . import calls, foreign, iteration, keeping_items, keys
+from . import calls, foreign, iteration, keeping_items
+from .builtins_ import run_shift
 from .calls import known
 from .cotangents import accumulate
 from .math_ import place_got
@@ -22,6 +23,40 @@ from .shadows import Elsewhere
 from .wholes import Whole, add_at
 
 _FIRST, _SECOND = itemgetter(0), itemgetter(1)
+
+
+def gone_through(x: Any) -> tuple[Any, Any, Any]:
+    """What goes through an iterable whose items have places in it, (item, place); what these are places of; and the back
+    of a call that was given the iterable, as its first argument. None for what has no places."""
+    t = type(x)
+    if t is list:
+        return zip(x, itertools.count()), x, None
+    if t is iteration.Direct:
+        return x.base, x.whole, None
+    if t is tuple:
+        gathered = list(x)
+        return zip(x, itertools.count()), gathered, (run_shift, (iteration.run_gathered, gathered, len(x)))
+    return None, None, None
+
+
+def copies(x: Any, n: int) -> Any:
+    """(iterators, back) of `tee`, where the items have places in a list; else None."""
+    steps, whole, back = gone_through(x)
+    if steps is None or type(whole) is not list:
+        return None
+    place = foreign.caller()
+
+    def stays(step: tuple[Any, int]) -> tuple[Any, int]:
+        """An item may be given when it was taken long ago."""
+        item, at = step
+        if at < len(whole) and whole[at] is item:
+            return step
+        what, hint = "a list that changes between the iterators of `tee`", "let `tee` go through a copy of the list"
+        raise Unsupported(what, foreign.position_of(place), hint=hint)
+
+    return tuple(
+        [iteration.Direct(map(stays, made), whole, "itertools._tee") for made in itertools.tee(steps, n)]
+    ), back
 
 
 # ------------------------------------------------------------------------------------------- items of the items
@@ -154,13 +189,13 @@ def steps_of_list(x: Any) -> Any:
 
 
 def grouped(items: list[Any], key: Any) -> Any:
-    """Pairs of ((key, items), None), as `groupby` makes groups of a list by a key that only calculates; None where the derivative by a
-    key may be asked for, or keys are compared by code."""
+    """Pairs of ((key, items), None), as `groupby` makes groups of a list by a key that only calculates with the items; None
+    where the derivative by a key may be asked for, or keys are compared by code."""
     try:
-        found, _ = keys.keys_of(items, key)
+        found = items if key is None else list(map(key, items))
     except Exception:  # it is raised again where it belongs
         return None
-    if not all(map(_is_label, found)):
+    if not (PLAIN_KEYS.issuperset(map(type, found)) or all(map(_is_label, found))):
         return None
     groups = itertools.groupby(zip(items, itertools.count()), key=_KeyOfStep(key))
 
@@ -185,7 +220,7 @@ class _KeyOfStep:
 
     def __call__(self, step: tuple[Any, int]) -> Any:
         key = step[0] if self.key is None else self.key(step[0])
-        if not _is_label(key):
+        if type(key) not in PLAIN_KEYS and not _is_label(key):
             hint = "let `groupby` go through a copy of the list"
             raise Unsupported("a list that gets items with other keys while it is grouped", None, hint=hint)
         return key

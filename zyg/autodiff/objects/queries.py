@@ -18,6 +18,7 @@ from ..identity import note
 from ..trying import bodies
 from . import calls, foreign, later
 from .arithmetic import find, is_python
+from .cotangents import DATES
 from .ordering import is_quiet
 from .passing import passes
 from .reach import PLAIN, SIZED, check_key, entered
@@ -49,6 +50,8 @@ def _comparison(f: Callable[[Any, Any], Any]) -> Callable[[Any, Any], tuple[Any,
         if (type(a) in PLAIN or _is_plain_tuple(a)) and (type(b) in PLAIN or _is_plain_tuple(b)):
             return f(a, b), None
         if type(a) is type(b) and is_quiet(a) and is_quiet(b):
+            return f(a, b), None
+        if type(a) in DATES and type(b) in DATES:
             return f(a, b), None
         return followed(f, (a, b))
 

@@ -23,7 +23,7 @@ from .reach import PLAIN
 _reads = ByIdentity()  # of code objects: the attributes that are read; how often code reads or operates; global names
 _raising = ByIdentity()
 _DEEP = 3  # further than that there must be nothing that can run code
-_OPERATING = ("LOAD_ATTR", "BINARY_", "COMPARE_", "CONTAINS_", "UNARY_", "TO_BOOL", "POP_JUMP", "FORMAT", "GET_ITER")
+_OPERATING = tuple("LOAD_ATTR BINARY_ COMPARE_ CONTAINS_ UNARY_ TO_BOOL POP_JUMP FORMAT GET_ITER CALL".split())
 _CONTAINERS = (list, tuple, set, frozenset, deque)
 _HELD = (
     MemberDescriptorType,
@@ -51,8 +51,9 @@ _MANY = 2000
 _classes: dict[tuple[type, frozenset[str], bool, bool], tuple[int, bool]] = {}
 
 
-def is_quiet(f: Any, items: Iterable[Any]) -> bool:
-    """Whether nothing changes where a function that only calculates is called with each of the items.
+def is_quiet(f: Any, items: Iterable[Any], further: int = 0) -> bool:
+    """Whether nothing changes where a function that only calculates is called with each of the items. `further`: how often
+    what it gives is operated on.
 
     >>> class Circle:
     ...     area = property(lambda self: vars(self).setdefault("kept", 1.0))
@@ -60,8 +61,9 @@ def is_quiet(f: Any, items: Iterable[Any]) -> bool:
     (False, True, True)
     """
     names, count, globally = _reads_of(f)
-    depth = count - 1
-    if not PLAIN.issuperset(map(type, items)) and not all(_stays(x, names, depth) for x in items):
+    depth = count - 1 + further
+    plain = PLAIN.issuperset(map(type, items)) or all(map(_is_flat, items))
+    if not plain and not all(_stays(x, names, depth) for x in items):
         return False
     return type(f) is not FunctionType or all(_stays(x, names, depth) for x in _captured(f, globally))
 
@@ -88,11 +90,19 @@ def _captured(f: FunctionType, globally: tuple[str, ...]) -> list[Any]:
     return [*found, *(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
 
 
+def _is_flat(x: Any) -> bool:
+    """Whether it is a container of plain items, as the rows of a table are, of which there may be many."""
+    t = type(x)
+    if t is dict:
+        return PLAIN.issuperset(map(type, x)) and PLAIN.issuperset(map(type, x.values()))
+    return (t is list or t is tuple) and PLAIN.issuperset(map(type, x))
+
+
 def _stays(x: Any, names: frozenset[str], depth: int, level: int = 0) -> bool:
     """Whether operators of an object, and reading these attributes, change nothing; and so for what it holds, and what they give, so
     far down."""
     t = type(x)
-    if t in PLAIN:
+    if t in PLAIN or _is_flat(x):
         return True
     if isinstance(x, np.ndarray):
         return x.dtype.kind != "O"

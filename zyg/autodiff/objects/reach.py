@@ -6,6 +6,7 @@ import ctypes
 import gc
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterable
+from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from types import (
@@ -37,7 +38,7 @@ from .effects import asked_by, changes, functions_in
 # Operators, text, truth and conversions of exactly these types run no Python code, whatever the instance.
 PLAIN: frozenset[type] = frozenset(
     {float, int, bool, complex, str, bytes, bytearray, NoneType, EllipsisType, NotImplementedType, range, type}
-    | {ModuleType, CodeType, FunctionType, BuiltinFunctionType, MethodType, Fraction, Decimal}
+    | {ModuleType, CodeType, FunctionType, BuiltinFunctionType, MethodType, Fraction, Decimal, date, timedelta}
     | {c for c in np.sctypeDict.values() if c is not np.object_}
 )
 

@@ -21,11 +21,12 @@ from typing import Any
 
 import numpy as np
 
+from zyg import rules
 from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import Unsupported
 from zyg.remedies import remedy
 
-from . import builtins_, calls, conversions, draining, effects, foreign, iteration, methods_, structure
+from . import builtins_, calls, conversions, dates, draining, effects, foreign, iteration, methods_, structure
 from .calls import known, method
 from .cotangents import SCALARS, Refused, accumulate, is_number, refused_in
 from .ordering import less
@@ -201,10 +202,20 @@ def _cmp_to_key(mycmp: Any) -> Any:
 KEY_WRAPPER = type(functools.cmp_to_key(lambda a, b: 0))
 
 
+def _wrapped_in(f: Any) -> Any:
+    return next(x for x in gc.get_referents(f) if callable(x) and not isinstance(x, type))
+
+
+def compared_by(key: Any) -> Any:
+    """The function that compares two items if `functools.cmp_to_key` has made a key of it; else None."""
+    if type(key) is functools.partial:
+        return key.args[0] if key.func is _Key and len(key.args) == 1 and not key.keywords else None
+    return _wrapped_in(key) if type(key) is KEY_WRAPPER else None
+
+
 def call_key_wrapper(f: Any, obj: Any) -> tuple[Any, Any]:
     """A call of what `functools.cmp_to_key` has given elsewhere."""
-    function = next(x for x in gc.get_referents(f) if callable(x) and not isinstance(x, type))
-    y, back = calls.call(_Key, (function, obj))
+    y, back = calls.call(_Key, (_wrapped_in(f), obj))
     return y, None if back is None else (_run_key, back)
 
 
@@ -349,7 +360,7 @@ def _loads(data: Any, /, **kwargs: Any) -> tuple[Any, Any]:
 
 # ------------------------------------------------------------------------------------------------ functools.lru_cache
 
-_Cached = type(functools.lru_cache(lambda: None))
+CACHED = type(functools.lru_cache(lambda: None))
 
 
 class _Memo:
@@ -393,11 +404,13 @@ _makings = _Makings()
 def begin(args: tuple[Any, ...]) -> None:
     """A pullback is about to be made, of a function that is given these."""
     _makings.all.append(_Making(args))
+    dates.begin()
 
 
 def end() -> None:
     """It is made, or has failed."""
     _makings.all.pop()
+    dates.end()
 
 
 @passes()
@@ -444,6 +457,70 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         memo[key] = at, value, args, kwargs
         return value, (_run_made, memo, at, back)
     return made[1], (_run_found, memo, made[0])
+
+
+def cached_of_constants(f: Any) -> Any:
+    """What a call of a function with `lru_cache` means, by position, where no argument carries a derivative; None if it may
+    depend on something else. (That may change: it is for one pullback.)"""
+    if not effects.depends_on_arguments(f):
+        return None
+
+    def call(*args: Any) -> tuple[Any, Any]:
+        if not _SIMPLE.issuperset(map(type, args)):
+            return call_cached(f, *args)
+        value = f(*args)
+        if type(value) in _SIMPLE:
+            return value, None
+        return foreign.result(value, _of_ints(f), _OF_INTS_HINT, (None, *args))
+
+    return call
+
+
+_SIMPLE = frozenset({int, float, str, bool, type(None)})
+
+
+@known(random.Random.choice, exact=True)
+def _choice(draws: Any, seq: Any) -> tuple[Any, Any]:
+    if not is_as_made(draws) or type(seq) not in _CHOSEN_FROM or not seq:
+        return _chosen_in_python(draws, seq)
+    at = getattr(draws, "_randbelow")(len(seq))  # noqa: B009
+    return seq[at], (_run_choice, seq, at)
+
+
+_CHOSEN_FROM = frozenset({list, tuple})
+
+
+def _chosen_in_python(draws: Any, seq: Any) -> tuple[Any, Any]:
+    return calls.differentiated(random.Random.choice)(draws, seq)
+
+
+def _run_choice(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, seq, at = back
+    if d is None:
+        return None
+    if type(seq) is list:
+        shadows.add_item(seq, at, d)
+        return None
+    return None, None, shadows.in_tuple(d, at, len(seq))
+
+
+def is_as_made(draws: Any) -> bool:
+    """Whether a generator of the module `random` is as the library makes it: `gauss` keeps a number in it."""
+    return type(draws) is random.Random and len(vars(draws)) == 1
+
+
+def draws_of_constants(f: Any) -> bool:
+    """Whether a function is a method of `random.Random`, in Python, that gives a number: of constants it is one."""
+    return f in _DRAWS and rules.rule_for(f) is None and f not in calls.KNOWN
+
+
+_DRAWS = frozenset(
+    [
+        getattr(random.Random, name)
+        for name in "randint randrange uniform triangular gauss normalvariate lognormvariate expovariate "
+        "vonmisesvariate gammavariate betavariate paretovariate weibullvariate".split()
+    ]
+)
 
 
 def _call_with_cache(making: _Making, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
@@ -549,14 +626,14 @@ class _Identity:
     """Marks the identity of a number."""
 
 
-@method(_Cached, "cache_clear", exact=True)
+@method(CACHED, "cache_clear", exact=True)
 def _cache_clear(f: Any) -> tuple[Any, Any]:
     for making in _makings.all[-1:]:
         making.table.pop(id(f), None)
     return f.cache_clear(), None
 
 
-@method(_Cached, "cache_info", exact=True)
+@method(CACHED, "cache_info", exact=True)
 def _cache_info(f: Any) -> tuple[Any, Any]:
     """What differentiated code calls has a table of its own, by the identity of numbers: how often it hits is another number."""
     if any(id(f) in making.table for making in _makings.all):

@@ -22,7 +22,7 @@ from zyg.library.cotangents import closure_gradient_class, gradient_class
 from zyg.remedies import remedy
 
 from . import foreign, iteration
-from .cotangents import INERT, Refused, accumulate, is_closed, is_number
+from .cotangents import DATES, INERT, Refused, accumulate, is_closed, is_number
 from .shadows import join_class, shadow_dtype
 
 Form = tuple[Any, ...]
@@ -41,6 +41,13 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
         return NUMBER
     if t in INERT:
         return NOTHING
+    if t is dict and _FLAT.issuperset(map(type, x.values())):  # (as in tables of records, of which there may be many)
+        seen = {} if seen is None else seen
+        if id(x) in seen:
+            return seen[id(x)]
+        made = ("dict", x, {k: NUMBER if type(v) in _REALS else NOTHING for k, v in x.items()})
+        seen[id(x)] = ("again", made)
+        return made
     if is_number(x):
         return NUMBER
     if issubclass(t, np.ndarray):
@@ -116,7 +123,8 @@ class FlatForms(tuple[Form, ...]):
 
 
 _flat: dict[tuple[type, ...], FlatForms] = {}  # by the types of the items, for tuples of no class derived from `tuple`
-_FLAT = _REALS | INERT
+_NOTHING_IN = INERT | DATES
+_FLAT = _REALS | _NOTHING_IN
 _TUPLE = {tuple}
 _FLOWING = {float, int, type(None)}
 _MANY = 1000
@@ -166,7 +174,7 @@ class FlatTuples:
         if not set(map(type, flat)) <= _FLOWING:
             return False
         if not _REALS.issuperset(self._types):
-            inert = list(compress(flat, map(INERT.__contains__, self._types)))
+            inert = list(compress(flat, map(_NOTHING_IN.__contains__, self._types)))
             if inert.count(None) < len(inert):
                 return False
         return not any((None,) * n in cotangents for n in set(map(len, rows)))
@@ -328,11 +336,21 @@ def _list(form: Form, d: Any, shadows: Any, take: bool) -> Any:
 
 def _dict(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, forms = form
-    items = dict(shadows.items.get(id(x)) or ())
+    items = shadows.items.get(id(x)) or _NO_ITEMS
     if take:
-        shadows.take_dict(x)
-    parts = {k: gather(f, items.get(k), shadows, take) for k, f in forms.items()}
+        items = shadows.take_dict(x) or _NO_ITEMS
+    parts = dict.fromkeys(forms)
+    for k, f in forms.items():
+        if f is NUMBER:
+            c = parts[k] = items.get(k)
+            if type(c) is Refused:
+                raise c.error
+        elif f is not NOTHING:
+            parts[k] = gather(f, items.get(k), shadows, take)
     return None if all(p is None for p in parts.values()) else parts
+
+
+_NO_ITEMS: dict[Any, Any] = {}
 
 
 def _object(form: Form, d: Any, shadows: Any, take: bool) -> Any:

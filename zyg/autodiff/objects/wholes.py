@@ -257,7 +257,15 @@ class Together(Whole):
         super().__init__()
         self.wholes = wholes
 
+    def apart(self, shadows: Any, count: int) -> tuple[Any, ...] | None:
+        if len(self.wholes) != count or not all(type(x) is list for x in self.wholes):
+            return None
+        return tuple(map(shadows.list_of, self.wholes))
+
     def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
+        found = self.apart(shadows, len(self.wholes))
+        if found is not None:
+            return _adder_at_places(found)
         adders = [adder_of(x, shadows) for x in self.wholes]
 
         def add(parts: tuple[Any, ...], d: Any) -> None:
@@ -266,6 +274,22 @@ class Together(Whole):
                     add_to(part, c)
 
         return add
+
+
+def _adder_at_places(found: tuple[Any, ...]) -> Callable[[Any, Any], None]:
+    """The same for shadows of lists."""
+
+    def add(places: tuple[int, ...], d: Any) -> None:
+        for shadow, at, c in zip(found, places, d):
+            if c is None:
+                continue
+            if at < len(shadow):  # (as `add_at`, without a call for each item)
+                old = shadow[at]
+                shadow[at] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+            else:
+                add_at(shadow, at, c)
+
+    return add
 
 
 def together(iterables: tuple[Any, ...], strict: bool) -> Direct | None:

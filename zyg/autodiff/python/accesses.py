@@ -120,7 +120,8 @@ def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
     cls = type(x)
     read = types.properties.get(cls)
     if read is not None:
-        return _read(read, x, name)
+        y, back = read(x)  # (as `_read`, without a call)
+        return y, (attributes.run_attr, x, name) if back is HELD else back
     if cls is ModuleType:
         if name in vars(x):  # else it may have a `__getattr__`
             types.plain.add(ModuleType)

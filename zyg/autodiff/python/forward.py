@@ -241,7 +241,7 @@ class ForwardHalf:
             attrs |= {"of": "len", "direct": "len", "types": reach.SIZED}
             function = special.record_len
         elif op == "call_object" and not instr.attrs["keywords"]:
-            function = sites.forward_at
+            function = sites.forward_of_constants if self._of_constants(instr) else sites.forward_at
             read = self.called.get(instr)
             operands.append(Const(sites.new_site(self._table(read)), OBJECT))
             if read is not None:
@@ -254,7 +254,7 @@ class ForwardHalf:
             if written is not None:
                 attrs["elementary"] = written
         elif op == "call_object" and not self.brief and instr not in self.handled:
-            function = sites.forward_with_names
+            function = sites.forward_of_constants if self._of_constants(instr) else sites.forward_with_names
             attrs["names"] = instr.attrs["keywords"]
             operands.append(Const(sites.new_site(), OBJECT))
         elif op == "call_object":
@@ -335,6 +335,14 @@ class ForwardHalf:
         if not arguments or isinstance(arguments[0], Const) or len(constant) < len(arguments) - 1 or not all(constant):
             return None
         return slopes.elementary(of.attrs["name"], len(arguments))
+
+    def _of_constants(self, call: Instr) -> bool:
+        """Whether a call has arguments, none of which carries a derivative, and is of what has a name (others are
+        functions, which may be made anew each time)."""
+        callee, *arguments = call.operands
+        made = self.makers.get(callee)
+        named = made is not None and made.op in ("global", "getattr", "get_cell")
+        return named and bool(arguments) and all(map(self.activity.inert, arguments))
 
     def _is_length(self, instr: Instr) -> bool:
         """Whether a call looks like one of `len`."""

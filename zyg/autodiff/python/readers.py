@@ -24,9 +24,9 @@ import numpy as np
 
 from zyg.backend.pullbacks import HELD, in_field
 
-from ..objects import attributes, calls, classes, native
+from ..objects import attributes, calls, classes, dates, native
 from ..objects.arithmetic import find, is_python
-from ..objects.cotangents import accumulate, is_number
+from ..objects.cotangents import DATES, accumulate, is_number
 from .knowledge import changes, has_plain_shadow, is_plain, note_class, note_code
 from .sites import forward_of_method
 
@@ -38,6 +38,8 @@ def reader(cls: type, name: str) -> Reader | None:
     if cls is complex or cls is np.ndarray or cls in classes.EXCEPTIONS:
         return attributes.attribute_handler(cls, name)
     found = find(cls, name)
+    if cls in DATES and type(found) in attributes.OF_C:
+        return dates.reader(cls, name)
     if not attributes.plain_lookup(cls) or issubclass(cls, type):
         return None
     fields = getattr(cls, "_fields", ())

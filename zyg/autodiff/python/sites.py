@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from functools import cache, partial
+from random import Random
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -30,6 +31,7 @@ from ..identity import lasts, note
 from ..objects import attributes, calls, classes, generators, numpy_shortcuts, spreading
 from ..objects.adapters import adapter, compiled, constructing
 from ..objects.arithmetic import find
+from ..objects.cotangents import DATES
 from ..objects.passing import passes
 from ..trying import bodies
 from .knowledge import HEAP_TYPE, is_of_python, is_permanent, is_plain, lets_go, note_class, note_code
@@ -183,6 +185,10 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
             if handler is not None:
                 return partial(handler, f.__self__)
         forward = objects.forward_of(f)
+        if type(f.__self__) is Random and site[0] is nobody:  # a function of the module `random`, most likely
+            site[:2] = f, forward
+            _passing.append(site)
+            return forward
         if type(f.__self__) in CONTAINERS and site[_TABLE] is not None and not calls.takes(forward, arity):
             return partial(calls.call_wrongly, f)  # (others are looked up here each time)
         _note_method_of_builtin(f, site[_TABLE])
@@ -235,11 +241,51 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
     return forward
 
 
+def forward_of_constants(f: Any, site: Site, about: int | tuple[str, ...]) -> Any:
+    """The same where no argument carries a derivative: `about` is how many there are, or the names of the last ones, which
+    are passed by position."""
+    t = type(f)
+    if isinstance(about, tuple):
+        made = _made_of_constants(f, site, about) if t is type else None
+        return made or forward_with_names(f, site, about)
+    if t is type:
+        return _made_of_constants(f, site, ()) or forward_at(f, site, about)
+    if t is objects.stdlib_.CACHED:
+        made = objects.stdlib_.cached_of_constants(f)
+        if made is not None:
+            site[:2] = f, made
+            _passing.append(site)
+            return made
+    elif t is MethodType and type(f.__self__) is Random and objects.stdlib_.draws_of_constants(f.__func__):
+        made = partial(_draw, f.__func__)
+        site[_METHOD] = f.__func__, made
+        _passing.append(site)
+        return partial(made, f.__self__)
+    return forward_at(f, site, about)
+
+
+def _made_of_constants(cls: type, site: Site, names: tuple[str, ...]) -> Any:
+    """What a class makes, if it says what that means; else None."""
+    short = getattr(objects.forward_of(cls), "of_constants", None)
+    if short is None:
+        return None
+    made = partial(short, names)
+    site[:2] = cls, made
+    return made
+
+
+@passes()
+def _draw(f: Any, draws: Any, *args: Any) -> tuple[Any, Any]:
+    if objects.stdlib_.is_as_made(draws):
+        return f(draws, *args), None
+    return call_known_method(calls.forward_of(f), draws, *args)
+
+
 def _note_method_of_builtin(f: BuiltinFunctionType, table: Methods | None) -> None:
     """A method bound to an instance of a builtin class, or of one derived from it."""
     if table is None or f.__name__ != table.name:
         return
-    if type(f.__self__) in CONTAINERS:
+    if type(f.__self__) in CONTAINERS or type(f.__self__) in DATES:
         table[type(f.__self__)] = calls.method_handler_of(f)
     elif type(f.__self__) is np.ndarray:
         shortcut = _shortcut(f)
@@ -478,6 +524,9 @@ def forward_of_method(f: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     if entry is None:
         forward = objects.forward_of(f)
         if f in calls.KNOWN and not names:
+            short = calls.AS_METHODS.get(f)
+            if short is not None and short[1] == arity:
+                return short[0]
             return partial(call_known_method, forward)
         entry = calls.known_entry(f)
     return None if entry is None else adapter(f, arity, names, bound=True)

@@ -19,6 +19,7 @@ from ..identity import note
 from ..objects import (
     arithmetic,
     calls,
+    container_operators,
     iteration,
     keys,
     numpy_items,
@@ -49,6 +50,7 @@ def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]
     slot, reflected = f"__{op}__", f"__r{op}__"
     tables = new_tables()
     function, complex_back = arithmetic.FUNCTIONS[op], arithmetic.COMPLEX_BACKS.get(op)
+    of_containers = {(ta, tb): record for (of, ta, tb), record in container_operators.BY_TYPES.items() if of == op}
     run_numbers = numpy_numbers.RUN.get(op)
 
     @passes(_around_binary)
@@ -71,6 +73,8 @@ def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]
                     return made
         elif ta is str and tb is str:
             return function(a, b), None
+        elif (by_types := of_containers.get(types)) is not None:
+            return by_types(a, b)
         elif run_numbers is not None and types in PAIRS:
             y = function(a, b)
             return y, (run_numbers, y, a, b)
