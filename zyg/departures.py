@@ -19,7 +19,8 @@ from .ir.types import Array, Sequence, Type, children, flatten
 from .transforms import transform_of
 
 _INTEGERS = frozenset({"cadd", "csub", "cmul", "cneg", "ipow"})
-_PURE = frozenset({"math", "cmath", "numpy"})  # modules whose functions do nothing but give a value
+_PURE = frozenset({"math", "cmath", "numpy"})  # modules whose functions do nothing but give a value,
+_DOING = ("save", "set", "put", "place", "copyto", "fill")  # but for those whose names begin so
 
 
 def handler(function: Any, inferred: Any) -> Callable[..., Any] | None:
@@ -136,8 +137,12 @@ def _is_quiet(function: Any, reads: bool) -> bool:
     """Whether a Python function that native code calls does nothing but give a value."""
     from .frontend.exceptions import Raise
 
-    if isinstance(function, (np.ufunc, Raise)) or getattr(function, "__module__", None) in _PURE:
+    if isinstance(function, np.ufunc):
+        return any("O" not in types for types in function.types)  # (what np.frompyfunc makes calls Python)
+    if isinstance(function, Raise):
         return True
+    if getattr(function, "__module__", None) in _PURE:
+        return not function.__name__.startswith(_DOING)
     # Draws move the state of a generator that is not the function's own.
     return (
         reads

@@ -197,6 +197,17 @@ def test_what_others_see_happens_once(capsys):
     assert any("array" in note for note in raised.value.__notes__)
     assert a[0] == 1.0
 
+    counted = []
+    ask = np.frompyfunc(lambda v: counted.append(v) or 1.0, 1, 1)
+
+    def asks(x):
+        ask(3.0)
+        return x * factorial(30)
+
+    with pytest.raises(OverflowError):
+        zyg.gradient(asks, 2.0)
+    assert counted == [3.0]
+
     def prints(x):
         print("once")
         return x * factorial(30)

@@ -106,6 +106,16 @@ def test_singular_values_with_an_infinity_do_not_hang(function):
 
 
 @each_in_turn
+@pytest.mark.parametrize("p", [None, -2, 1])
+def test_condition_numbers_of_what_is_not_finite(p):
+    stack = np.array([[[np.inf, 1.0], [1.0, 2.0]], [[1.0, 2.0], [3.0, 4.0]], [[0.0, 0.0], [0.0, 0.0]]])
+    of = zyg.jit(lambda a: np.linalg.cond(a, p))
+    assert (of(stack[0]), of(stack[2])) == (np.inf, np.inf)
+    assert np.isnan(of(np.array([[np.nan, 1.0], [1.0, 2.0]])))
+    np.testing.assert_allclose(of(stack), [np.inf, np.linalg.cond(stack[1], p), np.inf], rtol=1e-12)
+
+
+@each_in_turn
 def test_values_that_numpys_own_tests_ask_for():
     def f(a, z, places):
         return (

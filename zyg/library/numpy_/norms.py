@@ -107,10 +107,21 @@ def cond(x: Any, p: Any = None) -> Any:
         raise np.linalg.LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
     if a.size == 0:
         raise np.linalg.LinAlgError("cond is not defined on empty arrays")
+    real = a.real.dtype.type
+    if a.ndim == 2:
+        if np.all(np.isfinite(a)):
+            return cond_of_finite(a, p)
+        return real(math.nan) if np.any(np.isnan(a)) else real(math.inf)
+    finite = np.all(np.isfinite(a), axis=(-2, -1))
+    made = cond_of_finite(np.where(finite[..., None, None], a, np.eye(*a.shape[-2:], dtype=a.dtype)), p)
+    return np.where(finite, made, np.where(np.any(np.isnan(a), axis=(-2, -1)), real(math.nan), real(math.inf)))
+
+
+def cond_of_finite(a: Any, p: Any) -> Any:
     if p is None or p == 2 or p == -2:
         values = np.linalg.svd(a, compute_uv=False)
         made = values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
-        return without_nan(made)  # 0 / 0: there are no nans in a, which has singular values
+        return without_nan(made)  # 0 / 0
     if a.ndim == 2:
         if np.linalg.det(a) == 0:
             return a.real.dtype.type(math.inf)
