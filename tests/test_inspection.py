@@ -11,6 +11,7 @@ import pytest
 import zyg
 from zyg.__main__ import main
 from zyg.inspection import listing, tape_bytes
+from zyg.inspection.tape import tape
 
 from .turns import each_in_turn
 
@@ -157,6 +158,20 @@ def test_tape_bytes_are_exact_and_linear():
 
     first, second, third = (tape_bytes(recursive, 1.5, n) for n in (10, 20, 30))
     assert second - first == third - second > 0
+
+
+def test_arrays_that_the_tape_refers_to_are_counted():
+    def diffused(u, n):
+        v = u.copy()
+        for _ in range(n):
+            v[1:-1] += 0.1 * (v[2:] - 2 * v[1:-1] + v[:-2]) * v[1:-1]
+        return (v * v).sum()
+
+    found = tape(diffused, np.linspace(0.0, 1.0, 1002), 50)
+    assert found.arrays == 3 * 50 * 1000 * 8 and found.peak == 3 * 50 * 24
+    assert sum(saved.bytes for saved in found.saved) == found.arrays + found.peak
+    explained = str(zyg.explain(diffused, np.linspace(0.0, 1.0, 1002), 50))
+    assert "tape: at most 1203600 bytes, 1200000 bytes of them in arrays" in explained
 
 
 def test_tape_bytes_leaves_the_arguments_alone():

@@ -95,7 +95,7 @@ class Explanation:
                 if piece.refusal is not None:
                     lines += _indented(str(piece.refusal), 8)
         if self.tape is not None:
-            lines.append(f"  tape: at most {_bytes(self.tape.peak)}")
+            lines.append(f"  {_title(self.tape)}")
             for saved in self.tape.saved:
                 line = (
                     f"    {_bytes(saved.bytes):>12} {f'{saved.count} x {saved.type}':<14} {saved.place}: {saved.source}"
@@ -129,12 +129,20 @@ class Explanation:
         parts = [table(("function", "", "derivative", "because of"), rows, f"explain {self.root.name}")]
         if self.tape is not None and self.tape.saved:
             entries = [(_bytes(s.bytes), f"{s.count} x {s.type}", s.place, code(s.source)) for s in self.tape.saved]
-            title = f"tape: at most {_bytes(self.tape.peak)}"
+            title = _title(self.tape)
             parts.append(table(("bytes", "values", "asked for by", ""), entries, title))
         elif self.tape is not None:
-            parts.append(f"<div>tape: at most {_bytes(self.tape.peak)}</div>")
+            parts.append(f"<div>{_title(self.tape)}</div>")
         parts += [f"<div>{markup(note)}</div>" for note in self.notes]
         return "\n".join(parts)
+
+
+def _title(tape: Tape) -> str:
+    """Behind it come lines that say what was written over the whole run."""
+    whole = sum(saved.bytes for saved in tape.saved)
+    most = tape.peak + tape.arrays
+    arrays = f", {_bytes(tape.arrays)} of them in arrays" if tape.arrays else ""
+    return f"tape: at most {_bytes(most)}{arrays}{f' ({_bytes(whole)} over the whole run)' if whole > most else ''}"
 
 
 def _bytes(count: int) -> str:
@@ -149,7 +157,8 @@ def explain(function: Callable[..., Any], /, *args: Any, run: bool = True, **key
     """What of the derivative of `function` at `args` is native code, what is not, and why; and what is on its tape.
 
     The function is run once or twice, on copies of the arguments and with standard output held back, to see what it calls and
-    how much it keeps. `run=False` looks at the function itself only.
+    how much it keeps. `run=False` looks at the function itself only. Arrays count where a loop makes them for its own stacks; those on
+    stacks that a checkpoint or a recursive call hands on do not.
 
     >>> import zyg
     >>> def total(prices):

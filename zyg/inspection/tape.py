@@ -3,7 +3,8 @@
 The optimised gradient is instrumented: each push adds the size of its record to a counter, each pop takes it off, and
 the highest value is what is on the tape at most.  Each pop also counts for itself: the instructions that use what it popped
 are those that asked for it to be saved, and they have lines of the user's source.  Chunk headers and unused room in chunks
-are not counted, nor are arrays that records refer to.
+are not counted.  Arrays that records refer to are, in counters of their own, where they were made for the tape: what a loop allocates
+and pushes to a stack of its own function, and pops there.
 """
 
 from __future__ import annotations
@@ -19,14 +20,16 @@ from .. import pipeline
 from ..api import gradient, value_and_grad
 from ..assumptions import native_guards, native_input
 from ..dispatch import compile_lock
+from ..ir.analysis import Loops
 from ..ir.builder import Builder
-from ..ir.core import Block, Function, Instr, Module, Position, Value, const
+from ..ir.core import Block, Function, Instr, Module, Position, Value, array_type, const
 from ..ir.records import record, replace
 from ..ir.types import I64, Array, Tuple, Type
 
 _COUNTER = Array(I64, 1, "C")
-# The counter array: the bytes on all tapes now, the most there were, and from _SITES on how often each pop ran.
-_NOW, _PEAK, _SITES = 0, 1, 2
+# The counter array: the bytes on all tapes now, the most there were, the same of arrays, and from _SITES on for each pop how often it
+# ran, and for each array that it gives how many bytes these had.
+_NOW, _ARRAYS, _SITES = 0, 2, 4
 
 
 @record(frozen=True)
@@ -50,10 +53,11 @@ class Saved:
 
 @record(frozen=True)
 class Tape:
-    """`peak`: the most bytes at any time. `saved`: by line, what was written over the whole run (which is more than `peak`
+    """`peak`: the most bytes at any time, `arrays`: the most bytes of arrays that these referred to. `saved`: by line, what was written over the whole run (which is more than `peak`
     where a tape is used again, as by derivatives that are taken in a loop)."""
 
     peak: int
+    arrays: int
     saved: tuple[Saved, ...]
 
 
@@ -97,7 +101,7 @@ def tape(function: Callable[..., Any], /, *args: Any, argnums: int | tuple[int, 
     run = new_callable(_refused, "tape")
     set_entries(run, [entry])
     _, counter = run(*given[: len(given) - len(args)], *copy.deepcopy(args))
-    return Tape(int(counter[_PEAK]), _by_line(sites, counter[_SITES:].tolist()))
+    return Tape(int(counter[_NOW + 1]), int(counter[_ARRAYS + 1]), _by_line(sites, counter.tolist()))
 
 
 def _after(stage: str) -> int:
@@ -124,6 +128,8 @@ class _Site:
 
     types: list[Type]
     askers: list[Position | None]
+    arrays: list[int]  # which of them are arrays that were made for the tape
+    at: int  # its first counter
 
 
 def count_pushes(module: Module, entry: str) -> list[_Site]:
@@ -133,17 +139,23 @@ def count_pushes(module: Module, entry: str) -> list[_Site]:
     for function in module.functions.values():
         counter = Value(_COUNTER, "tape_counter")
         asker = functools.partial(_asker, users=uses[id(function)])
+        arrays = _arrays_on_stacks(function)
         for block in function.blocks:
-            _instrument(module, function, block, counter, function.name == entry, sites, asker)
+            _instrument(module, function, block, counter, function.name == entry, sites, asker, arrays)
         if function.name != entry:
             function.params.append(counter)
         else:
             alloc = Instr("alloc", [const(0)], [counter], {"fill": "zeros"})
             function.entry.instrs.insert(0, alloc)
-    alloc.operands[0] = const(_SITES + len(sites))
+    alloc.operands[0] = const(_counters(sites))
     main = module.functions[entry]
     main.results = (*main.results, _COUNTER)
     return sites
+
+
+def _counters(sites: list[_Site]) -> int:
+    """How many there are."""
+    return sites[-1].at + 1 + len(sites[-1].arrays) if sites else _SITES
 
 
 def _instrument(
@@ -154,30 +166,75 @@ def _instrument(
     main: bool,
     sites: list[_Site],
     asker: Callable[[Value], Position | None],
+    arrays: dict[Value, list[int]],
 ) -> None:
     instrs, block.instrs = block.instrs, []
     builder = Builder(function, block)
     for instr in instrs:
         builder.position = instr.position
         if instr.op == "push":
-            now = _add(builder, counter, _NOW, record_size([v.type for v in instr.operands[1:]]))
-            peak = builder.op("load", counter, const(_PEAK))
-            highest = builder.op("select", builder.op("gt", now, peak), now, peak)
-            builder.emit("store", counter, highest, const(_PEAK))
+            values = instr.operands[1:]
+            _add(builder, counter, _NOW, const(record_size([v.type for v in values])), with_most=True)
+            for n in arrays.get(instr.operands[0], ()):
+                _add(builder, counter, _ARRAYS, _bytes_of(builder, values[n]), with_most=True)
         elif instr.op == "pop":
             types = [v.type for v in instr.results]
-            _add(builder, counter, _NOW, -record_size(types))
-            _add(builder, counter, _SITES + len(sites), 1)
-            sites.append(_Site(types, [asker(v) for v in instr.results]))
+            mine = arrays.get(instr.operands[0], [])
+            at = _counters(sites)
+            sites.append(_Site(types, [asker(v) for v in instr.results], mine, at))
+            _add(builder, counter, _NOW, const(-record_size(types)))
+            _add(builder, counter, at, const(1))
+            block.instrs.append(instr)
+            for k, n in enumerate(mine, 1):
+                size = _bytes_of(builder, instr.results[n])
+                _add(builder, counter, _ARRAYS, builder.op("neg", size))
+                _add(builder, counter, at + k, size)
+            continue
         elif (instr.op == "call" and instr.attrs["callee"] in module.functions) or (instr.op == "return" and main):
             instr.operands.append(counter)
         block.instrs.append(instr)
 
 
-def _add(builder: Builder, counter: Value, index: int, amount: int) -> Value:
-    now = builder.op("add", builder.op("load", counter, const(index)), const(amount))
+def _add(builder: Builder, counter: Value, index: int, amount: Value, with_most: bool = False) -> None:
+    """Add to a counter; `with_most`: the one behind it is the most that it was."""
+    now = builder.op("add", builder.op("load", counter, const(index)), amount)
     builder.emit("store", counter, now, const(index))
-    return now
+    if with_most:
+        most = builder.op("load", counter, const(index + 1))
+        builder.emit("store", counter, builder.op("select", builder.op("gt", now, most), now, most), const(index + 1))
+
+
+def _bytes_of(builder: Builder, array: Value) -> Value:
+    type = array_type(array)
+    size: Value = const(record_size([type.dtype]))
+    for axis in range(type.ndim):
+        size = builder.op("mul", size, builder.op("dim", array, axis=axis))
+    return size
+
+
+def _arrays_on_stacks(function: Function) -> dict[Value, list[int]]:
+    """For the stacks that are made here, which of the values that are pushed there are always arrays that were made in the same round
+    of a loop."""
+    loops = Loops(function)
+    made = {r: (block, instr) for block in function.blocks for instr in block.instrs for r in instr.results}
+    stacks = {v for v, (_, instr) in made.items() if instr.op == "stack"}
+    found: dict[Value, list[int]] = {}
+    for at, instr in function.instructions():
+        if instr.op == "push" and instr.operands[0] in stacks:
+            makers = [made.get(v, (None, None)) for v in instr.operands[1:]]
+            fresh = [
+                n for n, (block, maker) in enumerate(makers)
+                if block and maker and maker.op == "alloc" and loops.of.get(block) is loops.of.get(at)
+            ]  # fmt: skip
+            before = found.setdefault(instr.operands[0], fresh)
+            found[instr.operands[0]] = [n for n in before if n in fresh]
+        else:
+            for v in (*instr.operands[instr.op in _OF_STACKS :], *(v for t in instr.targets for v in t.args)):
+                stacks.discard(v)  # it goes elsewhere
+    return {stack: arrays for stack, arrays in found.items() if stack in stacks and arrays}
+
+
+_OF_STACKS = ("push", "pop", "reserve", "rewind", "drop")
 
 
 # ------------------------------------------------------------------------------------------- who asked for it
@@ -213,12 +270,14 @@ def _asker(value: Value, users: dict[int, list[tuple[Instr, Value | None]]]) -> 
 
 def _by_line(sites: list[_Site], counts: list[int]) -> tuple[Saved, ...]:
     found: dict[tuple[str, int, Type], list[int]] = {}
-    for site, count in zip(sites, counts):
-        for type, position, size in _shares(site):
+    for site in sites:
+        count = counts[site.at]
+        arrays = {n: counts[site.at + k] for k, n in enumerate(site.arrays, 1)}
+        for n, (type, position, size) in enumerate(_shares(site)):
             key = (position.file, position.line, type) if position is not None else ("", 0, type)
             entry = found.setdefault(key, [0, 0])
             entry[0] += count
-            entry[1] += count * size
+            entry[1] += count * size + arrays.get(n, 0)
     rows = [Saved(file, line, type, count, size) for (file, line, type), (count, size) in found.items() if count]
     return tuple(sorted(rows, key=lambda row: -row.bytes))
 
