@@ -244,3 +244,59 @@ def test_wrong_calls():
 
     with pytest.raises(TypeError, match="'float' object is not iterable"):
         zyg.gradient(wrong, 1.0)
+
+
+def _checked(z):
+    if z > 3.0:
+        raise ValueError("large", z)
+    return z
+
+
+def test_loops_over_pairs_on_the_way_to_an_exception():
+    def left(x):
+        values = [x, 2.0, 3.0]
+        try:
+            _checked(x * 6.0)
+        finally:
+            total = 0.0
+            for n, v in enumerate(values):
+                total = total + v * values[n]
+            for v, w in zip(values, values):
+                total += v * w
+        return total
+
+    def raised(x):
+        values = [x, 2.0, 3.0]
+        try:
+            _checked(x * 6.0)
+        except ValueError:
+            for n, v in enumerate(values):
+                values[n] = v * v
+            raise
+
+    def caught(x, seen):
+        values = [x, 2.0, 3.0]
+        try:
+            _checked(x * 6.0)
+        except ValueError:
+            for n, v in enumerate(values):
+                seen.append(v * (n + 2.0))
+            for v, w in zip(values, seen):
+                seen[0] = seen[0] * v * w
+            raise
+
+    def catches(x):
+        seen = [x]
+        try:
+            caught(x, seen)
+        except ValueError as error:
+            return sum(seen) * error.args[1]
+        return 0.0
+
+    for f in (left, raised):
+        with pytest.raises(ValueError, match="large") as error:
+            gradient(f, 1.1)
+        assert error.value.args == ("large", 1.1 * 6.0)
+    assert gradient(left, 0.4) == pytest.approx(4 * 0.4)
+    slope = (catches(1.1 + 1e-6) - catches(1.1 - 1e-6)) / 2e-6
+    assert gradient(catches, 1.1) == pytest.approx(slope, rel=1e-6)

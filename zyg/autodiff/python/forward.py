@@ -25,6 +25,7 @@ from . import accesses, complexes, comprehensions, counted, escaping, inlining, 
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
 from .brief import QUIET
 from .computed import LENGTH
+from .items import calls_before_loops
 from .likely import counting, gone_through, likely_types
 from .normal import Normal, is_call_of, successors
 
@@ -118,6 +119,9 @@ class ForwardHalf:
         # Numbers that a block has found to be real, by the value that is None then: what it has recorded rarely.
         self.tested = tested
         self.found_at_start = {} if brief else self._test_parameters()
+        for block in function.blocks:
+            if block not in self.live:
+                calls_before_loops(block, self.makers)
         for block in self.dominators.order:
             if block in self.live:
                 block.instrs[:] = [self._recorded(block, instr) for instr in block.instrs]
@@ -176,7 +180,7 @@ class ForwardHalf:
         return scope
 
     def _leave_item(self, block: Block) -> None:
-        """In a loop that ends with an exception in any case: an item that comes without a pullback stays as it is."""
+        """In a loop that ends with an exception in any case, which is not recorded: an item that comes without a pullback stays as it is."""
         item = block.instrs[0]
         pair, iterator = item.operands
         if iterator in self.wholes:

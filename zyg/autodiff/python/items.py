@@ -79,6 +79,14 @@ def _call_with_the_loop(block: Block, loop: Instr, uses_of: dict[Value, list[tup
         loop.position = call.position
 
 
+def calls_before_loops(block: Block, makers: dict[Value, Instr]) -> None:
+    """The same undone, for the loops of a block that are not recorded."""
+    for loop in block.instrs:
+        if loop.attrs.pop("calls", False):
+            call = makers[loop.operands[0]]
+            call.op, call.attrs = "call_object", {"keywords": ()}
+
+
 # The names of functions that are mostly called for a loop to go through what they give.
 _BEGIN_LOOPS = frozenset({"zip", "enumerate"})
 
@@ -114,4 +122,4 @@ def _take_apart(f: Function, block: Block, step: Instr, made: Instr, items: list
     f.blocks.insert(f.blocks.index(out.block), over)
 
 
-__all__ = ["iterate_what_is_passed", "separate_items", "steps_a_loop"]
+__all__ = ["calls_before_loops", "iterate_what_is_passed", "separate_items", "steps_a_loop"]
