@@ -69,6 +69,7 @@ from . import (
     structure,
     subscripts,
     threads,
+    together,
     unpacking,
     zyg_,
 )
@@ -173,5 +174,6 @@ __all__ = [
     "stepped",
     "structure",
     "threads",
+    "together",
     "zyg_",
 ]  # fmt: skip
