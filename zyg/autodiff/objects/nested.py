@@ -64,6 +64,7 @@ for _function in (
     class_statements.runs_code, generators.cleans_up, generators.abandoned, generators.gives_items_of_another, generators.begin, generators.end, generators.forget, escaping.watch_generators, trying.enter, trying.leave, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments,
     holders.class_for, shadows.joined_now, attributes.attribute_handler, dataclasses_.signature,
     numpy_.of_objects, numpy_.is_hidden, foreign.is_opaque, iteration.is_number_key, iteration.place_of_keys,
+    dataclasses_._is_plain, class_statements.with_known_code,
     functions.Function.bind, functions.Function.bind_method, adapters.making, adapters.making_spread, adapters.constructing,
 ):  # fmt: skip
     known(_function)(_plainly(_function))
