@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import zyg
+from zyg.autodiff.objects import structure
 from zyg.fallback import python_pullback
 
 
@@ -437,6 +438,26 @@ def test_dicts_and_rows() -> None:
         lambda ps: sum(p["x"][0] * p["x"][1] for p in ps),
         lambda values: [{"x": values[2 * k : 2 * k + 2]} for k in range(N)],
     )
+
+
+def test_keys_are_not_asked_for_their_hashes() -> None:
+    asked = []
+
+    class Key:
+        def __init__(self, k: int):
+            self.k = k
+
+        def __hash__(self) -> int:
+            asked.append(self.k)
+            return hash(self.k)
+
+    given = [{"x": 0.1}, *[{Key(k): 0.1 * k, "x": 0.2} for k in range(N)]]
+    asked.clear()
+    structure.form(given)
+    structure.form([d for d in given if len(d) > 1])
+    assert len(asked) == 2 * N  # once for each where a form has the key, not to compare them
+    _, back = python_pullback(lambda ps: sum(p["x"] ** 2 for p in ps), (given,), {})
+    assert [g["x"] for g in back(1.0)[0]] == [0.2, *[0.4] * N]
 
 
 def test_attributes_of_other_kinds() -> None:

@@ -201,7 +201,8 @@ class Dicts(Alike):
     def __init__(self, held: list[Any], found: list[Alike]):
         super().__init__(held, found)
         self.keys = tuple(held[0])
-        if not {str, int}.issuperset(map(type, self.keys)) or len(set(map(tuple, held))) > 1 or not self.keys:
+        plain = {str, int}.issuperset(map(type, chain.from_iterable(held)))  # others may run code where they are hashed
+        if not self.keys or not plain or len(set(map(tuple, held))) > 1:
             raise _Unlike
         columns = [list(map(operator.itemgetter(key), held)) for key in self.keys]
         self.columns = [_column(values, set(map(type, values)), found) for values in columns]
@@ -337,7 +338,9 @@ class Plan:
         if any(find(cls, name) is not None for name in self.names):  # in slots
             return False
         dicts = [x.__dict__ for x in held]
-        return set(map(type, dicts)) == {dict} and set(map(tuple, dicts)) == {self.names}
+        if set(map(type, dicts)) != {dict} or not {str}.issuperset(map(type, chain.from_iterable(dicts))):
+            return False
+        return set(map(tuple, dicts)) == {self.names}
 
 
 _plans = ByIdentity()
@@ -376,7 +379,7 @@ def _readable(x: Any) -> tuple[str, ...]:
     names = structure.fields_of(x)
     for name in names:
         found = find(cls, name)
-        if name.startswith("__") or not is_name(name):
+        if type(name) is not str or name.startswith("__") or not is_name(name):
             return ()
         if found is None or is_slot(cls, found):
             continue
