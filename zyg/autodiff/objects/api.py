@@ -76,6 +76,7 @@ def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | 
     args = _distinct(args)
     forms, groups = structure.forms_of(args)
     value, back = calls.call_in_python(f, args, kwargs)
+    together.end(groups)
     return value, Pullback(f, back, forms, structure.form(value), groups)
 
 

@@ -58,7 +58,7 @@ def _plainly(function: Any) -> Any:
 
 
 for _function in (
-    calls.refresh, calls.known_function, calls.known_entry, reach.entered, structure.form, structure.forms_of, knowledge.begin, knowledge.release, accesses.readers, accesses.writers, inlining.as_it_was,
+    calls.refresh, calls.known_function, calls.known_entry, reach.entered, structure.form, structure.forms_of, together.end, knowledge.begin, knowledge.release, accesses.readers, accesses.writers, inlining.as_it_was,
     rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.is_foreign, foreign.name_of, find,
     is_python, class_statements.metaclass, class_statements.forward_of_body,
     class_statements.runs_code, generators.cleans_up, generators.abandoned, generators.gives_items_of_another, generators.begin, generators.end, generators.forget, escaping.watch_generators, trying.enter, trying.leave, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments,

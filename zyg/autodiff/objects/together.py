@@ -61,6 +61,9 @@ class Alike:
         """The form of one of them."""
         return next(form for form, y in zip(self, self.held) if x is y)
 
+    def end(self) -> None:
+        """The forward pass is over."""
+
     @abstractmethod
     def prepare(self, shadows: Any) -> None:
         """Make the shadows that they will have."""
@@ -168,6 +171,11 @@ class Objects(Alike):
         for x, *forms in zip(self.held, *map(_forms, self.columns)):
             yield "object", x, dict(zip(self.names, forms))
 
+    def end(self) -> None:
+        for column in self.columns:
+            if isinstance(column, Alike):
+                column.end()
+
     def prepare(self, shadows: Any) -> None:
         for column in self.columns:
             if isinstance(column, Alike):
@@ -211,6 +219,11 @@ class Dicts(Alike):
         for x, *forms in zip(self.held, *map(_forms, self.columns)):
             yield "dict", x, dict(zip(self.keys, forms))
 
+    def end(self) -> None:
+        for column in self.columns:
+            if isinstance(column, Alike):
+                column.end()
+
     def prepare(self, shadows: Any) -> None:
         for column in self.columns:
             if isinstance(column, Alike):
@@ -235,13 +248,16 @@ class Dicts(Alike):
 class Rows(Alike):
     """Lists of numbers, which may be of different lengths."""
 
-    __slots__ = ("lengths",)
+    __slots__ = ("at_end", "lengths")
 
     def __init__(self, held: list[Any], found: list[Alike]):
         super().__init__(held, found)
         if not _REALS.issuperset(map(type, chain.from_iterable(held))):
             raise _Unlike
-        self.lengths = list(map(len, held))
+        self.lengths = self.at_end = list(map(len, held))
+
+    def end(self) -> None:
+        self.at_end = list(map(len, self.held))
 
     def __iter__(self) -> Iterator[Form]:
         for x, length in zip(self.held, self.lengths):
@@ -249,7 +265,8 @@ class Rows(Alike):
 
     def prepare(self, shadows: Any) -> None:
         if shadows.items.keys().isdisjoint(self.places):
-            shadows.items.update(zip(self.places, [[] for _ in self.held]))
+            # As long as they are where the reverse pass begins: what adds to an item finds its place.
+            shadows.items.update(zip(self.places, [[None] * length for length in self.at_end]))
 
     def gather(self, shadows: Any) -> list[Any] | None:
         items = list(map(shadows.items.get, self.places))
@@ -279,6 +296,12 @@ class Keyed(Mapping[Any, Form]):
         if self._forms is None:
             self._forms = dict(zip(self.names, self.alike))
         return self._forms[key]
+
+
+def end(groups: list[Alike]) -> None:
+    """The forward pass is over, by which what is alike was changed."""
+    for group in groups:
+        group.end()
 
 
 def prepare(groups: list[Alike], shadows: Any) -> None:
@@ -328,16 +351,33 @@ class Plan:
 
     def _no_others(self, held: list[Any], kinds: list[set[type]]) -> bool:
         """Whether instances that have these attributes, of these types, have no others. (To ask an object for its `__dict__` makes one,
-        and all that reads its attributes slower from then on.)"""
+        and all that reads its attributes slower from then on: only those are asked that have been before, as the first one has.)"""
         cls = type(held[0])
-        refers_to = gc.get_referents(*held)
+        known = {type(cls)}.union(*kinds)
+        asked = []
+        others = held[1:] if dict in map(type, gc.get_referents(held[0])) else held
+        refers_to = gc.get_referents(*others)
         found = set(map(type, refers_to))
-        if not any(issubclass(kind, dict) for kind in found):
-            # Each refers to its class and to what its attributes are, as it has no `__dict__` by now, or never has.
-            return found <= {type(cls)}.union(*kinds) and len(refers_to) == len(held) * (1 + len(self.names))
+        if found == {dict, type(cls)} and len(refers_to) == 2 * len(others):
+            return self._names_in_dicts(cls, held)
+        if dict in found:
+            others, asked = [], []
+            for x in held:
+                (asked if dict in map(type, gc.get_referents(x)) else others).append(x)
+            refers_to = gc.get_referents(*others)
+            found = set(map(type, refers_to))
+        elif others is not held:
+            asked = held[:1]
+        # Each of the others refers to its class and to what its attributes are.
+        if any(issubclass(kind, dict) for kind in found) or not found <= known:
+            return False
+        return len(refers_to) == len(others) * (1 + len(self.names)) and (not asked or self._names_in_dicts(cls, asked))
+
+    def _names_in_dicts(self, cls: type, asked: list[Any]) -> bool:
+        """The same of instances that have a `__dict__`, or a dict in an attribute."""
         if any(find(cls, name) is not None for name in self.names):  # in slots
             return False
-        dicts = [x.__dict__ for x in held]
+        dicts = [x.__dict__ for x in asked]
         if set(map(type, dicts)) != {dict} or not {str}.issuperset(map(type, chain.from_iterable(dicts))):
             return False
         return set(map(tuple, dicts)) == {self.names}
@@ -397,4 +437,4 @@ def _compiled(expression: str) -> Callable[..., Any]:
     return scope["read"]
 
 
-__all__ = ["Alike", "Keyed", "gather", "look", "prepare"]
+__all__ = ["Alike", "Keyed", "end", "gather", "look", "prepare"]
