@@ -1179,6 +1179,133 @@ def named_tuples_replaced(x: float, y: float) -> float:
     return s.weight
 
 
+# --------------------------------------------------------------------------- arguments that are objects, in containers
+
+
+@dataclass
+class _Body:
+    position: _Point
+    speed: _Point
+    mass: Any
+
+
+_PARTICLES = [_Particle(x, v) for x, v in zip(VALUES, OTHERS)]
+_POINTS = [_Point(x, y, x * y) for x, y in zip(VALUES, OTHERS)]
+
+
+@program(_POINTS)
+def dataclasses_as_arguments(points: list[_Point]) -> float:
+    return sum(p.x**2 for p in points)
+
+
+@program(_PARTICLES[:60])
+def energies_of_arguments(particles: list[_Particle]) -> float:
+    total = 0.0
+    for p in particles:
+        total += p.v * p.v + p.x
+    return total + max(p.energy for p in particles)
+
+
+@program(_PARTICLES[:40])
+def forces_between_arguments(particles: list[_Particle]) -> float:
+    energy = 0.0
+    for i, p in enumerate(particles):
+        for q in particles[i + 1 :]:
+            d = p.x - q.x
+            energy += 1.0 / (d * d + 0.1)
+    return energy
+
+
+@program(_PARTICLES[:100])
+def arguments_that_move(particles: list[_Particle]) -> float:
+    for _ in range(5):
+        for p in particles:
+            p.v -= 0.1 * p.x
+            p.x += 0.1 * p.v
+    return sum(p.x * p.v for p in particles)
+
+
+@program([_Slotted(x, y) for x, y in zip(VALUES, OTHERS)])
+def slotted_arguments(items: list[_Slotted]) -> float:
+    return sum(item.value * item.weight for item in items)
+
+
+@program([_Body(_Point(x, y), _Point(y, x), 1.0 + 0.1 * x) for x, y in zip(VALUES[:100], OTHERS)])
+def objects_in_arguments(bodies: list[_Body]) -> float:
+    total = 0.0
+    for body in bodies:
+        total += 0.5 * body.mass * body.speed.dot(body.speed) + body.position.x
+    return total
+
+
+@program({f"p{k}": p for k, p in enumerate(_PARTICLES[:60])})
+def dicts_of_objects(particles: dict[str, _Particle]) -> float:
+    return sum(p.x * p.v for p in particles.values())
+
+
+@program([{"x": x, "v": v} for x, v in zip(VALUES[:100], OTHERS)])
+def lists_of_dicts(records: list[dict[str, float]]) -> float:
+    return sum(r["x"] * r["v"] ** 2 for r in records)
+
+
+@program(tuple([x, y] for x, y in zip(VALUES[:60], OTHERS)))
+def tuples_of_lists(rows: tuple[list[float], ...]) -> float:
+    total = 0.0
+    for row in rows:
+        total += row[0] * row[1]
+    return total
+
+
+@program(VALUES[:100])
+def local_dataclasses(xs: list[float]) -> float:
+    @dataclass
+    class Point:
+        x: Any
+        y: Any = 2.0
+
+        def dot(self, other: Any) -> Any:
+            return self.x * other.x + self.y * other.y
+
+    return sum(Point(x, y).dot(Point(y)) for x, y in itertools.pairwise(xs))
+
+
+@program(VALUES[:100])
+def local_named_tuples(xs: list[float]) -> float:
+    Point = namedtuple("Point", "x y")
+    points = [Point(x, y) for x, y in itertools.pairwise(xs)]
+    return sum(p.x * p.y + p.x for p in points)
+
+
+@program(VALUES[:100])
+def local_classes(xs: list[float]) -> float:
+    class Point:
+        def __init__(self, x: Any, y: Any):
+            self.x, self.y = x, y
+
+        def dot(self, other: Any) -> Any:
+            return self.x * other.x + self.y * other.y
+
+    return sum(Point(x, y).dot(Point(y, 2.0)) for x, y in itertools.pairwise(xs))
+
+
+class _Tuple:
+    def __init__(self, *items: Any):
+        self.items = items
+
+    def dot(self, other: _Tuple) -> Any:
+        return sum(x * y for x, y in zip(self.items, other.items))
+
+
+@program(VALUES[:10])
+def generators_behind_stars(xs: list[float]) -> float:
+    v, total = _Tuple(*xs), 0.0
+    for _ in range(40):
+        w = _Tuple(*(0.9 * x + 0.1 for x in v.items))
+        total += v.dot(w)
+        v = w
+    return total
+
+
 # ------------------------------------------------------------------------------------------- what the library does
 
 

@@ -7,6 +7,7 @@ read, so a pullback can be called any number of times, from several threads at o
 
 from __future__ import annotations
 
+import builtins
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -227,6 +228,8 @@ def _columns(given: Any, wanted: Tuple, what: str, value: Sequence) -> tuple[Any
         if not isinstance(type, (Tuple, Struct)):
             return [0.0 if item is None else item] * len(flatten(type))
         items = (None,) * len(type.items) if item is None else item
+        if isinstance(type, Struct) and builtins.type(item) is type.cls and not isinstance(item, tuple):
+            items = tuple(getattr(item, name) for name in type.names)
         if not isinstance(items, (tuple, list)) or len(items) != len(type.items):
             raise TypeError(f"{what} should be a list of tuples of {len(type.items)}")
         return [leaf for i, t in zip(items, type.items, strict=True) for leaf in flat(i, t)]

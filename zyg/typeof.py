@@ -219,7 +219,7 @@ class Typing:
         names = field_order(cls, attribute_names(value))
         if len(names) > MAX_ITEMS:
             raise UntypableValue(f"a {cls.__qualname__} with {len(names)} attributes", hint="pass what is needed of it")
-        if cls.__dataclass_params__.frozen if is_dataclass(cls) else False:
+        if is_frozen(cls):
             return Struct(cls, names, tuple(self.of(getattr(value, n)) for n in names))
         number = self._number(value)
         if number is not None:
@@ -253,6 +253,10 @@ class Typing:
                 return Sequence(simple)
             if issubclass(cls, tuple):
                 items = {self.of(item) for item in value} if not self._holds_mutable(value[0]) else set()
+                if len(items) == 1 and _is_flat(item := items.pop()):
+                    return Sequence(item)
+            if len(value) > MAX_LIST and _is_of_numbers(value[0]):
+                items = set(map(self.of, value))
                 if len(items) == 1 and _is_flat(item := items.pop()):
                     return Sequence(item)
         if len(value) > MAX_ROWS and classes == {list}:
@@ -331,9 +335,22 @@ def _is_flat(type: Type) -> bool:
     return isinstance(type, (Scalar, NpScalar))
 
 
+def _is_of_numbers(value: Any) -> bool:
+    """Whether this is an instance of a frozen dataclass that holds numbers, and instances of such."""
+    if type(value) in _PYTHON_SCALARS or type(value) in _NUMPY_SCALARS:
+        return True
+    names = struct_fields(type(value)) if is_frozen(type(value)) else None
+    return bool(names) and all(_is_of_numbers(getattr(value, name, None)) for name in names)
+
+
 def is_dataclass(cls: type) -> bool:
     """As in the module `dataclasses`, which takes longer to load than most of ours, and is not needed without any."""
     return hasattr(cls, "__dataclass_fields__")
+
+
+def is_frozen(cls: type) -> bool:
+    """Whether this is a frozen dataclass, whose instances are values."""
+    return is_dataclass(cls) and getattr(cls, "__dataclass_params__").frozen  # noqa: B009
 
 
 def struct_fields(cls: type) -> tuple[str, ...] | None:

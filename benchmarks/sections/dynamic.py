@@ -137,7 +137,21 @@ def moved(value: Any, by: Callable[[], float]) -> Any:
         return np.array([x + by() for x in value.ravel()]).reshape(value.shape)
     if isinstance(value, dict):
         return {k: moved(v, by) for k, v in value.items()}
-    return type(value)([moved(v, by) for v in value]) if isinstance(value, (list, tuple)) else value
+    if isinstance(value, (list, tuple)):
+        return type(value)([moved(v, by) for v in value])
+    names = attributes(value)
+    if not names:
+        return value
+    made = object.__new__(type(value))
+    for name in names:
+        object.__setattr__(made, name, moved(getattr(value, name), by))
+    return made
+
+
+def attributes(value: Any) -> list[str]:
+    """The names of the attributes of an object of a benchmark."""
+    names = getattr(type(value), "__dataclass_fields__", None) or getattr(value, "__dict__", ())
+    return list(names) if type(value).__module__.startswith("benchmarks.") else []
 
 
 def floats(value: Any, gradient: Any) -> Iterable[float]:
@@ -150,6 +164,9 @@ def floats(value: Any, gradient: Any) -> Iterable[float]:
         keys = value if isinstance(value, dict) else range(len(value))
         for k in keys:
             yield from floats(value[k], None if gradient is None else gradient[k])
+    else:
+        for name in attributes(value):
+            yield from floats(getattr(value, name), getattr(gradient, name, None))
 
 
 def disagreement(function: Any, args: tuple[Any, ...]) -> str | None:

@@ -671,3 +671,23 @@ def test_second_derivatives_do_not_go_through_the_compiler(monkeypatch):
     found = derivative(lambda x: derivative(f, x), 0.7)
     assert found == pytest.approx(differences.derivative(lambda x: derivative(f, x), 0.7), rel=1e-6)
     assert "zyg" not in seen
+
+
+class OverTuple:
+    def __init__(self, *items):
+        self.items = items
+
+    def __iter__(self):
+        return iter(self.items)
+
+
+def test_loops_over_what_gives_the_iterator_of_a_tuple():
+    def f(x, y):
+        total = 0.0
+        for v in OverTuple(x, y, x * y):
+            total += v * x
+        return total + sum([v * y for v in OverTuple(x, y)])
+
+    value, back = pullback(f, (0.7, 1.3))
+    assert value == f(0.7, 1.3)
+    assert back(1.0) == pytest.approx(differences.gradient(f, 0.7, 1.3), rel=1e-8)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import builtins
 import itertools
+import operator
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -134,6 +135,12 @@ def columns(type: Sequence) -> Callable[[list[Any]], tuple[Any, ...]]:
     """
 
     def of(items: Any, item: Type, found: list[Any]) -> None:
+        if isinstance(item, Struct) and not issubclass(item.cls, tuple):
+            if set(map(_class, items)) != {item.cls}:
+                raise TypeError
+            for name, t in zip(item.names, item.items, strict=True):
+                of(list(map(operator.attrgetter(name), items)), t, found)
+            return
         if isinstance(item, (Tuple, Struct)):
             expected = tuple if isinstance(item, Tuple) else item.cls
             if not (set(map(_class, items)) <= {expected} and all(len(i) == len(item.items) for i in items)):

@@ -70,6 +70,7 @@ from . import (
     structure,
     subscripts,
     threads,
+    together,
     unpacking,
     zyg_,
 )
@@ -175,5 +176,6 @@ __all__ = [
     "stepped",
     "structure",
     "threads",
+    "together",
     "zyg_",
 ]  # fmt: skip

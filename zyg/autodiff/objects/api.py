@@ -12,7 +12,7 @@ from zyg.autodiff.python import escaping
 from zyg.autodiff.python.dependence import flowing
 from zyg.autodiff.python.knowledge import begin, release, revalidate
 
-from . import calls, generators, memory, stdlib_, structure
+from . import calls, generators, memory, stdlib_, structure, together
 from .iteration import Iterator as Iterator
 from .shadows import Shadows
 
@@ -74,9 +74,10 @@ def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | 
             args = _apart(f, args)
             break
     args = _distinct(args)
-    forms = [structure.form(x) for x in args]
+    forms, groups = structure.forms_of(args)
     value, back = calls.call_in_python(f, args, kwargs)
-    return value, Pullback(f, back, forms, structure.form(value))
+    together.end(groups)
+    return value, Pullback(f, back, forms, structure.form(value), groups)
 
 
 def _distinct(args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -127,13 +128,16 @@ _MUTABLE = (np.ndarray, list, dict, set)
 class Pullback:
     """The function from a cotangent of a value to the gradients by the arguments that it was computed from."""
 
-    __slots__ = ("__weakref__", "_back", "_form", "_forms", "_function")
+    __slots__ = ("__weakref__", "_back", "_form", "_forms", "_function", "_groups")
 
-    def __init__(self, function: Any, back: Any, forms: list[structure.Form], form: structure.Form):
+    def __init__(
+        self, function: Any, back: Any, forms: list[structure.Form], form: structure.Form, groups: list[together.Alike]
+    ):
         self._function = function
         self._back = back
         self._forms = forms
         self._form = form
+        self._groups = groups
 
     def __call__(self, seed: Any, /) -> tuple[Any, ...]:
         return self.run(seed, Shadows())
@@ -146,6 +150,7 @@ class Pullback:
             shadows.end()
 
     def _pull(self, seed: Any, shadows: Shadows) -> tuple[Any, ...]:
+        together.prepare(self._groups, shadows)
         d = structure.scatter(self._form, seed, shadows, structure.GIVEN)
         given = calls.run(self._back, d, shadows)
         gradients = []

@@ -97,6 +97,8 @@ def _by_type(make: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tupl
     namespace."""
     made, back = reentry.followed(make, args, keywords, deep=True)
     made_of(made, args[-1])
+    if type(made) is type:
+        with_known_code(made)  # as that of `typing.NamedTuple`
     return made, (_run_made, made, args[-1], back)
 
 
@@ -144,11 +146,17 @@ def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def move_attributes(made: Any, namespace: dict[str, Any], shadows: Any) -> None:
     """What the attributes of a class have gathered belongs to the names that its body set; the defaults of an `__init__` that
-    was generated (of a dataclass) were attributes."""
+    was generated (of a dataclass), and of its fields, were attributes."""
     for name in namespace:
         d = shadows.take_attr(made, name)
         if d is not None:
             shadows.add_key(namespace, name, d)
+    fields = vars(made).get("__dataclass_fields__", {})
+    for name in vars(made).get("__annotations__", ()) if fields else ():
+        if name in fields and name in namespace and namespace[name] is not fields[name]:
+            d = shadows.take_attr(fields[name], "default")
+            if d is not None:
+                shadows.add_key(namespace, name, d)
     for name, sign in (("__init__", "__dataclass_fields__"), ("__new__", "_field_defaults")):
         made_for_it = getattr(made, name, None)
         if isinstance(made_for_it, FunctionType) and namespace.get(name) is not made_for_it and hasattr(made, sign):
@@ -160,7 +168,8 @@ def move_attributes(made: Any, namespace: dict[str, Any], shadows: Any) -> None:
 def defaults_of(function: FunctionType, shadows: Any) -> list[tuple[str, Any]]:
     """What the defaults of a function have gathered, by the names of the parameters."""
     found = []
-    for key, d in (shadows.take_dict(function) or {}).items():
+    by_name = shadows.take_dict(function.__kwdefaults__) if function.__kwdefaults__ else None
+    for key, d in ((shadows.take_dict(function) or {}) | (by_name or {})).items():
         if type(key) is int:
             count = function.__code__.co_argcount
             key = function.__code__.co_varnames[count - len(function.__defaults__ or ()) + key]
@@ -169,10 +178,27 @@ def defaults_of(function: FunctionType, shadows: Any) -> list[tuple[str, Any]]:
     return found
 
 
+def with_known_code(cls: type) -> None:
+    """Let methods that the library wrote for a class have the code objects of those that it wrote before, if they are equal. A class
+    that a function makes anew at each call has the same ones each time, but code is known by identity."""
+    for held in vars(cls).values():
+        f = getattr(held, "__func__", held)
+        if type(f) is FunctionType and f.__code__.co_filename == "<string>":
+            if len(_written) >= _MANY:
+                _written.clear()
+            code = f.__code__
+            f.__code__ = _written.setdefault((code.co_qualname, code), code)
+
+
+_written: dict[tuple[str, types.CodeType], types.CodeType] = {}
+_MANY = 1000
+
+
 @known(collections.namedtuple)
 def _namedtuple(name: Any, fields: Any, *, defaults: Any = None, **keywords: Any) -> tuple[Any, Any]:
     given = None if defaults is None else tuple(defaults)
     made = collections.namedtuple(name, fields, defaults=given, **keywords)
+    with_known_code(made)
     if given is None:
         return made, None
     return made, (_run_namedtuple, made, given, structure.form(defaults))

@@ -52,9 +52,7 @@ def made_frozen_key_dict(shadows: Any, d: Any, y: Any, *operands: Any) -> Any:
 def made_tuple_of_list(shadows: Any, d: Any, y: Any, x: Any) -> None:
     """`tuple(list)` at the end of a display with a star."""
     if d is not None:
-        for index, c in enumerate(d):
-            if c is not None:
-                shadows.add_item(x, index, c)
+        shadows.add_all(x, 0, list(d))
 
 
 def made_function(shadows: Any, d: Any, y: Any, *operands: Any) -> Any:

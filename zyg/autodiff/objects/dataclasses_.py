@@ -1,5 +1,5 @@
 """Copies with other fields, by `dataclasses.replace` and `_replace` of named tuples: for each class, and each choice of fields, that is a
-function that is written out and differentiated.  And the text that describes a data class, which is written without derivatives."""
+function that is written out and differentiated.  And the making of data classes, most of which carries no derivative, and is done plainly."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import Any
 
 from zyg.autodiff.identity import note
 
-from . import calls
+from . import calls, class_statements
 from .arithmetic import find
+from .cotangents import INERT
 
 _FIELDS = "__dataclass_fields__"
 _copies: dict[tuple[type, tuple[str, ...]], tuple[Any, Callable[..., Any]]] = {}  # with what says how they are made
@@ -104,14 +105,42 @@ def _make(cls: type, *options: Any) -> tuple[Any, Any]:
     if not described:
         cls.__doc__ = cls.__name__
     try:
-        made, back = calls.forward_of(_processed)(cls, *options)
+        made, back = (
+            (_process(cls, *options), None) if _is_plain(cls, options) else calls.forward_of(_processed)(cls, *options)
+        )
     except BaseException:
         if not described:
             cls.__doc__ = None
         raise
     if not described:
         made.__doc__ = signature(made)
+    class_statements.with_known_code(made)
     return made, back
+
+
+def _is_plain(cls: type, options: tuple[Any, ...]) -> bool:
+    """Whether no code of the user's runs where a class becomes a data class, and no derivative goes through it, but from the defaults of
+    an `__init__` to attributes of the class (`class_statements.move_attributes`)."""
+    if type(cls) is not type or options[_SLOTS] and not _without_values(cls):
+        return False
+    own = vars(cls)
+    defaults = [f.default for base in cls.__mro__[1:] for f in vars(base).get(_FIELDS, {}).values()]
+    for name in own.get("__annotations__", ()):
+        if type(own.get(name)) not in (float, int):
+            found = find(cls, name)
+            defaults.append(found.default if type(found) is dataclasses.Field else found)
+    return _WITHOUT_DERIVATIVE.issuperset(map(type, defaults))
+
+
+def _without_values(cls: type) -> bool:
+    """Whether a class holds methods alone, so that another one with slots is made of it."""
+    held = [value for name, value in vars(cls).items() if not (name.startswith("__") and name.endswith("__"))]
+    plain = {type(dataclasses.field()), FunctionType, property, staticmethod, classmethod, *_WITHOUT_DERIVATIVE}
+    return plain.issuperset(map(type, held)) and find(cls, "__init_subclass__") is vars(object)["__init_subclass__"]
+
+
+_SLOTS = _process.__code__.co_varnames.index("slots") - 1  # among the options
+_WITHOUT_DERIVATIVE = INERT | {type(dataclasses.MISSING)}
 
 
 def signature(cls: type) -> str:

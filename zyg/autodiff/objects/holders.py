@@ -29,7 +29,7 @@ class Holder:
     if not _DEFAULTS_BY_CLASS:
 
         def __getattr__(self, name: str) -> None:
-            if _is_name(name):
+            if is_name(name):
                 self.__asked__.add(name)
 
 
@@ -60,14 +60,14 @@ def class_for(x: Any, before: Any) -> type[Holder]:
         _names.update(before.__asked__)  # by run-time functions, too
         names = before.__named__ | before.__asked__
     scope: dict[str, Any] = {}
-    lines = "".join(f"\n    self.{name} = None" for name in sorted(filter(_is_name, names & _names)))
+    lines = "".join(f"\n    self.{name} = None" for name in sorted(filter(is_name, names & _names)))
     exec(f"def __init__(self):{lines or ' pass'}", scope)
     made = type("Holder", (Holder,), {"__init__": scope["__init__"], "__named__": names, "__asked__": set()})
     CLASSES.note(type(x), made)
     return made
 
 
-def _is_name(name: str) -> bool:
+def is_name(name: str) -> bool:
     """Whether a name of an attribute can be written in code: others are given to `setattr`."""
     return name.isidentifier() and not keyword.iskeyword(name)
 
@@ -78,4 +78,4 @@ def _attributes(x: Any) -> set[str]:
     return kept | set(object.__getattribute__(x, "__dict__") if cls.__dictoffset__ else ())
 
 
-__all__ = ["CLASSES", "Holder", "class_for", "has_attribute"]
+__all__ = ["CLASSES", "Holder", "class_for", "has_attribute", "is_name"]

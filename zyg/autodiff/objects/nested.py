@@ -41,6 +41,7 @@ from . import (
     shadows,
     spreading,
     structure,
+    together,
 )
 from . import in_turn as in_turn  # which has the short paths
 from .arithmetic import find, is_python, method_of
@@ -57,15 +58,28 @@ def _plainly(function: Any) -> Any:
 
 
 for _function in (
-    calls.refresh, calls.known_function, calls.known_entry, reach.entered, structure.form, knowledge.begin, knowledge.release, accesses.readers, accesses.writers, inlining.as_it_was,
+    calls.refresh, calls.known_function, calls.known_entry, reach.entered, structure.form, structure.forms_of, together.end, knowledge.begin, knowledge.release, accesses.readers, accesses.writers, inlining.as_it_was,
     rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.is_foreign, foreign.name_of, find,
     is_python, class_statements.metaclass, class_statements.forward_of_body,
     class_statements.runs_code, generators.cleans_up, generators.abandoned, generators.gives_items_of_another, generators.begin, generators.end, generators.forget, escaping.watch_generators, trying.enter, trying.leave, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments,
     holders.class_for, shadows.joined_now, attributes.attribute_handler, dataclasses_.signature,
     numpy_.of_objects, numpy_.is_hidden, foreign.is_opaque, iteration.is_number_key, iteration.place_of_keys,
+    dataclasses_._is_plain, class_statements.with_known_code,
     functions.Function.bind, functions.Function.bind_method, adapters.making, adapters.making_spread, adapters.constructing,
 ):  # fmt: skip
     known(_function)(_plainly(_function))
+
+
+@known(together.prepare)
+def _prepare(groups: Any, shadows: Any) -> tuple[None, None]:
+    """Shadows that the first derivative makes one by one are seen where it is differentiated."""
+    return None, None
+
+
+@known(together.gather)
+def _gather_together(alike: Any, shadows: Any) -> tuple[None, None]:
+    """And gathered one by one."""
+    return None, None
 
 
 @known(method_of)

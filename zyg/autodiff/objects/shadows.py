@@ -159,7 +159,7 @@ class Shadows:
         if whole is not None and whole[0] is nothing and (type(of := whole[1]) is kind or isinstance(of, kind)):
             shadow = self.items.get(id(of))
             if shadow is None:
-                if len(whole) == 2:
+                if type(whole[-1]) is not int:
                     return self.new_items(of)
                 # What stands for a tuple of so many items, and is taken from here when the loop has been gone through.
                 shadow = self.items[id(of)] = [None] * whole[3]

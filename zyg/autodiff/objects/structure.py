@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from zyg.autodiff import objects
 from zyg.errors import Unsupported
 from zyg.library.cotangents import closure_gradient_class, gradient_class
 from zyg.remedies import remedy
 
 from . import foreign, iteration
-from .cotangents import DATES, INERT, Refused, accumulate, is_closed, is_number
+from .cotangents import DATES, INERT, NUMERIC, Refused, accumulate, is_closed, is_number
 from .shadows import join_class, shadow_dtype
 
 Form = tuple[Any, ...]
@@ -34,7 +35,23 @@ SEQUENCES = (list, deque, array.array)
 _REALS = frozenset({float, int})
 
 
-def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
+class Seen(dict[int, Any]):
+    """What the objects look like that a value has been found to hold, by identity; `groups`: those that are alike, together."""
+
+    __slots__ = ("groups",)
+
+    def __init__(self, groups: list[Any] | None = None):
+        super().__init__()
+        self.groups = [] if groups is None else groups
+
+
+def forms_of(args: Iterable[Any]) -> tuple[list[Form], list[Any]]:
+    """What each of several values looks like now, and what they hold that is alike."""
+    groups: list[Any] = []
+    return [NUMBER if type(x) is float else form(x, Seen(groups)) for x in args], groups
+
+
+def form(x: Any, seen: Seen | None = None) -> Form:
     """What a value looks like now."""
     t = type(x)
     if t is float or t is int:
@@ -42,7 +59,7 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
     if t in INERT:
         return NOTHING
     if t is dict and _FLAT.issuperset(map(type, x.values())):  # (as in tables of records, of which there may be many)
-        seen = {} if seen is None else seen
+        seen = Seen() if seen is None else seen
         if id(x) in seen:
             return seen[id(x)]
         made = ("dict", x, {k: NUMBER if type(v) in _REALS else NOTHING for k, v in x.items()})
@@ -54,16 +71,17 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
         return ("array", x) if x.dtype.kind in "fciu" else NOTHING
     if is_closed(t) or issubclass(t, (ModuleType, type, BuiltinFunctionType)):
         return NOTHING
-    seen = {} if seen is None else seen
+    seen = Seen() if seen is None else seen
     if issubclass(t, tuple):
         if id(x) in seen:
             return NOTHING
         seen[id(x)] = NOTHING
-        made: Form = ("tuple", x, _flat_forms(x) or [form(v, seen) for v in x])
+        made: Form = ("tuple", x, _flat_forms(x) or objects.together.look(x, seen) or [form(v, seen) for v in x])
         del seen[id(x)]
         return made
     if id(x) in seen:
-        return seen[id(x)]  # nothing if it is part of itself
+        known = seen[id(x)]  # nothing if it is part of itself
+        return known if type(known) is tuple else ("again", known.form_of(x))
     seen[id(x)] = NOTHING
     made = _form_of_object(x, t, seen)
     if made is not NOTHING:
@@ -71,7 +89,7 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
     return made
 
 
-def _form_of_object(x: Any, t: type, seen: dict[int, Form]) -> Form:
+def _form_of_object(x: Any, t: type, seen: Seen) -> Form:
     if issubclass(t, SEQUENCES):
         held = x if t is list else list(iteration.own_items(x))
         kinds = set(map(type, held))
@@ -79,8 +97,14 @@ def _form_of_object(x: Any, t: type, seen: dict[int, Form]) -> Form:
             return ("numbers", x, len(held))
         if kinds <= INERT:
             return ("list", x, [NOTHING] * len(held))
-        return ("list", x, (FlatTuples.of(held) if kinds == _TUPLE else None) or [form(v, seen) for v in held])
+        together = (
+            FlatTuples.of(held) if kinds == _TUPLE else objects.together.look(held, seen) if len(kinds) == 1 else None
+        )
+        return ("list", x, together or [form(v, seen) for v in held])
     if issubclass(t, dict):
+        alike = objects.together.look(dict.values(x), seen)
+        if alike is not None:
+            return ("dict", x, objects.together.Keyed(list(dict.keys(x)), alike))
         return ("dict", x, {k: form(v, seen) for k, v in list(dict.items(x))})  # (modules load others when asked)
     if t is MappingProxyType:
         mapping = gc.get_referents(x)[0]
@@ -103,6 +127,11 @@ def _form_of_object(x: Any, t: type, seen: dict[int, Form]) -> Form:
     if names:
         return ("object", x, {n: form(getattr(x, n, None), seen) for n in names})
     return NOTHING
+
+
+def has_fields(t: type) -> bool:
+    """Whether the form of instances of a class is that of an object with attributes, if they have any."""
+    return not issubclass(t, _OTHERS) and not str(t.__dict__.get("__module__")).startswith(_OF_THE_COMPILER)
 
 
 # Classes whose objects carry no derivative, and refer to all of a program's SSA: what compilation left with a function or an error.
@@ -260,6 +289,22 @@ def _parts(form: Form) -> Iterable[Form]:
     return form[2:]
 
 
+_OTHERS = (
+    *(
+        tuple,
+        *NUMERIC,
+        *SEQUENCES,
+        dict,
+        np.ndarray,
+        memoryview,
+        MappingProxyType,
+        ModuleType,
+        type,
+        BuiltinFunctionType,
+    ),
+    *(FunctionType, MethodType, functools.partial, Names),
+)
+
 # -------------------------------------------------------------------------------------------------- gather
 
 
@@ -297,11 +342,18 @@ def _tuple(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, forms = form
     if type(forms) is FlatForms:
         return forms.gather(d)
-    parts = [gather(f, None if d is None else d[k], shadows, take) for k, f in enumerate(forms)]
+    parts = None if take else _together(forms, shadows)
+    if parts is None:
+        parts = [gather(f, None if d is None else d[k], shadows, take) for k, f in enumerate(forms)]
     if all(p is None for p in parts):
         return None
     names = getattr(type(x), "_fields", None)
     return tuple(parts) if names is None else gradient_class(type(x), tuple(names))(*parts)
+
+
+def _together(forms: Any, shadows: Any) -> list[Any] | None:
+    """The gradients of values of these forms, if they can be had together."""
+    return objects.together.gather(forms, shadows) if isinstance(forms, objects.together.Alike) else None
 
 
 def _numbers(form: Form, d: Any, shadows: Any, take: bool) -> Any:
@@ -320,6 +372,9 @@ def _numbers(form: Form, d: Any, shadows: Any, take: bool) -> Any:
 
 def _list(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, forms = form
+    parts = None if take else _together(forms, shadows)
+    if parts is not None:
+        return parts if any(p is not None for p in parts) else None
     items: list[Any] = list(shadows.items.get(id(x)) or ())
     if take:
         shadows.take_list(x)
@@ -336,6 +391,9 @@ def _list(form: Form, d: Any, shadows: Any, take: bool) -> Any:
 
 def _dict(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, forms = form
+    together = _together(forms.alike, shadows) if type(forms) is objects.together.Keyed and not take else None
+    if together is not None:
+        return dict(zip(forms, together)) if any(p is not None for p in together) else None
     items = shadows.items.get(id(x)) or _NO_ITEMS
     if take:
         items = shadows.take_dict(x) or _NO_ITEMS

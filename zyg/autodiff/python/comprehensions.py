@@ -1,8 +1,8 @@
 """Comprehensions become part of the function that they stand in.
 
 A comprehension that is a function of its own (lists, sets and dicts before 3.12), and a generator expression that is passed
-straight to a function that takes all its items at once, are loops: they need no call, no generator, no closure. Variables
-that only they have captured become plain ones again.
+straight to a function that takes all its items at once, or stands behind a star, are loops: they need no call, no generator, no
+closure. Variables that only they have captured become plain ones again.
 
 What a generator expression is passed to is known by its name when the function is compiled, and looked at again when the code
 runs. An exception StopIteration that comes out of a generator expression becomes RuntimeError there (`Block.in_generator`).
@@ -28,6 +28,8 @@ _OWN = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
 _CONSUMERS = frozenset({sum, list, tuple, set, frozenset, sorted, max, min, math.prod, math.fsum, any, all})
 # Those that take items until the truth of one decides, and which truth that is.
 _DECIDING = {any: True, all: False}
+# What takes all items of what stands behind a star.
+_STARS = frozenset({"call_spread", "list_extend"})
 _OPTIMIZED = 0x1  # CO_OPTIMIZED: not the body of a class or a module
 
 Made = tuple[Block, Instr]
@@ -68,6 +70,19 @@ def _take_one(f: Function, namespace: dict[str, Any] | None) -> bool:
 
     for block in f.blocks:
         for at, instr in enumerate(block.instrs):
+            if instr.op in _STARS:
+                generator = makers.get(instr.operands[1])
+                if generator is None or generator[0] is not block or generator[1].op != "call_object":
+                    continue
+                made = comprehension(generator[1], frozenset({"<genexpr>"}))
+                body = None
+                if made is not None and counts[generator[1].result] == 1:
+                    body = _body(made, makers, namespace, True)
+                if body is not None:
+                    block.instrs.remove(generator[1])
+                    _splice_behind_star(f, block, at - 1, body, generator[1].operands[1])
+                    return True
+                continue
             if instr.op != "call_object":
                 continue
             made = comprehension(instr, _OWN)
@@ -214,6 +229,36 @@ def _splice(f: Function, block: Block, at: int, body: Function, passed: Value, c
         if consumer not in _DECIDING:
             call.operands[0], call.operands[1] = Const(consumer, OBJECT), result
         inner = [start, *inner, other]
+    _put_behind(f, block, inner)
+
+
+def _splice_behind_star(f: Function, block: Block, at: int, body: Function, passed: Value) -> None:
+    """The same in the place of the items in `g(*items)`, of which there is a tuple, or in `[a, *items]`, whose list they come to."""
+    instr = block.instrs[at]
+    before, behind = [], block.instrs[at + 1 :]
+    if instr.op == "list_extend":
+        items = instr.operands[0]
+    else:
+        items, whole = Value(OBJECT), Value(OBJECT)
+        before = [Instr("list", [], [items], {}, [], instr.position)]
+        behind = [Instr("list_to_tuple", [items], [whole], {}, [], instr.position), *block.instrs[at:]]
+        instr.operands[1] = whole
+    for b, i in body.instructions():
+        b.in_generator = True
+        if i.op == "yield":
+            i.op, i.operands, i.results, i.attrs = "list_append", [items, *i.operands], [], {}
+    after = Block(f"{block.name}.made")
+    after.instrs = behind
+    end = next(b for b in body.blocks if b.terminator.op == "return")
+    end.instrs[-1] = Instr("jump", targets=[Target(after)], position=instr.position)
+    (iterator,) = body.params
+    replace(body, {iterator: passed})
+    body.entry.params = []
+    block.instrs[at:] = [*before, Instr("jump", targets=[Target(body.entry)], position=instr.position)]
+    _put_behind(f, block, [*body.blocks, after])
+
+
+def _put_behind(f: Function, block: Block, inner: list[Block]) -> None:
     if block.handler is not None:
         for b in inner:
             b.handler = Target(block.handler.block, list(block.handler.args))

@@ -1,0 +1,440 @@
+"""Values that stand side by side and look alike: objects of one class in a list, dicts with the same keys, rows of a table.
+
+What each of many objects looks like (`structure.form`), a shadow for each, and the gradient of each: that takes microseconds for an
+object, a hundred times what a loop over them does with it.  So all of them are looked at together, attribute by attribute: a *column*
+is what an attribute is like in all of them.  That is possible if no object stands in two places; all else is left to `structure`,
+object by object, which gives the same.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import operator
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, repeat
+from typing import Any
+
+import numpy as np
+
+from zyg.autodiff.identity import ByIdentity
+from zyg.backend.cpython import type_version
+
+from . import structure
+from .arithmetic import find
+from .attributes import is_slot, plain_lookup
+from .cotangents import INERT, Refused
+from .holders import CLASSES, Holder, class_for, has_attribute, is_name
+
+Form = tuple[Any, ...]
+FEW = 3  # as many are looked at one by one
+
+_REALS = frozenset({float, int})
+_NUMBERS = {float}
+_NONE = type(None)
+_NO_OBJECTS = INERT | _REALS | {tuple, np.ndarray}
+
+
+class Alike:
+    """Mutable values of one kind, none of them twice. It stands for the list of their forms, which are made when they are asked for."""
+
+    __slots__ = ("held", "places")
+
+    def __init__(self, held: list[Any], found: list[Alike]):
+        self.held = held
+        self.places = dict.fromkeys(map(id, held), self)  # by identity, in their order
+        if len(self.places) < len(held) or any(self._meets(other.places) for other in found):
+            raise _Unlike
+        found.append(self)
+
+    def _meets(self, others: dict[int, Any]) -> bool:
+        return not self.places.keys().isdisjoint(others.keys())
+
+    def __len__(self) -> int:
+        return len(self.held)
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Form]: ...
+
+    def form_of(self, x: Any) -> Form:
+        """The form of one of them."""
+        return next(form for form, y in zip(self, self.held) if x is y)
+
+    def end(self) -> None:
+        """The forward pass is over."""
+
+    @abstractmethod
+    def prepare(self, shadows: Any) -> None:
+        """Make the shadows that they will have."""
+
+    @abstractmethod
+    def gather(self, shadows: Any) -> list[Any] | None:
+        """The gradients of all of them; None if they are to be asked one by one."""
+
+
+class _Unlike(Exception):
+    """They are not alike, or one object is two of them."""
+
+
+Column = Any  # Alike, or a form (NUMBER or NOTHING) that all of them have, or the forms as a list
+
+
+def look(values: Iterable[Any], seen: structure.Seen) -> Alike | None:
+    """The values of a list, tuple or dict, if they are alike; None if not.
+
+    >>> look([[1.0], [2.0, 3.0], []], structure.Seen()) is None, look([[1.0], [], {}], structure.Seen()) is None
+    (False, True)
+    """
+    held = list(values)
+    if len(held) <= FEW or type(held[0]) in _NO_OBJECTS:
+        return None
+    found: list[Alike] = []
+    try:
+        made = _column(held, set(map(type, held)), found)
+    except _Unlike:
+        return None
+    if not isinstance(made, Alike) or any(group._meets(seen) for group in found):
+        return None
+    if len(seen) > 1:  # else it is all that there is
+        for group in found:
+            seen.update(group.places)
+    seen.groups.append(made)
+    return made
+
+
+def _column(held: list[Any], kinds: set[type], found: list[Alike]) -> Column:
+    if kinds <= _REALS:
+        return structure.NUMBER
+    if kinds <= INERT:
+        return structure.NOTHING
+    if len(kinds) > 1:
+        raise _Unlike
+    (kind,) = kinds
+    if kind is list:
+        return Rows(held, found)
+    if kind is dict:
+        return Dicts(held, found)
+    if kind is np.ndarray:
+        return list(map(structure.form, held))
+    if kind is tuple:
+        flat = structure.FlatTuples.of(held)
+        if flat is None:
+            raise _Unlike
+        return list(flat)
+    return Objects(held, found)
+
+
+def _forms(column: Column) -> Iterable[Form]:
+    return repeat(column) if type(column) is tuple else column
+
+
+def _gathered(column: Column, count: int, flowing: Callable[[], Iterable[Any]], shadows: Any) -> Iterable[Any] | None:
+    """The gradients of a column, in which `flowing` are the cotangents that are no shadows'."""
+    if column is structure.NOTHING:
+        return repeat(None, count)
+    if isinstance(column, Alike):
+        return column.gather(shadows)
+    if column is structure.NUMBER:
+        return flowing()
+    return [structure.gather(form, d, shadows) for form, d in zip(column, flowing())]
+
+
+def _put_together(make: Callable[[tuple[Any, ...]], Any], columns: list[Any]) -> list[Any] | None:
+    """The gradients of all, from the columns of what they hold."""
+    none = True  # whether there may be one that has nothing
+    for column in columns:
+        if type(column) is list:
+            kinds = set(map(type, column))
+            if Refused in kinds:
+                return None
+            none = none and _NONE in kinds
+    rows = zip(*columns)
+    if not none:
+        return list(map(make, rows))
+    return [make(row) if any(d is not None for d in row) else None for row in rows]
+
+
+class Objects(Alike):
+    """Instances of one class that have the same attributes."""
+
+    __slots__ = ("cls", "columns", "names", "plan")
+
+    def __init__(self, held: list[Any], found: list[Alike]):
+        super().__init__(held, found)
+        self.cls = type(held[0])
+        self.plan, columns, kinds = attributes_of(held)
+        self.names = self.plan.names
+        self.columns = [_column(values, types, found) for values, types in zip(columns, kinds)]
+
+    def __iter__(self) -> Iterator[Form]:
+        for x, *forms in zip(self.held, *map(_forms, self.columns)):
+            yield "object", x, dict(zip(self.names, forms))
+
+    def end(self) -> None:
+        for column in self.columns:
+            if isinstance(column, Alike):
+                column.end()
+
+    def prepare(self, shadows: Any) -> None:
+        for column in self.columns:
+            if isinstance(column, Alike):
+                column.prepare(shadows)
+        if not shadows.holders.keys().isdisjoint(self.places):
+            return
+        made = CLASSES.get(id(self.cls))
+        if made is None or made.__asked__:
+            made = class_for(self.held[0], made)
+        shadows.holders.update(zip(self.places, [made() for _ in self.held]))
+
+    def gather(self, shadows: Any) -> list[Any] | None:
+        holders = list(map(shadows.holders.get, self.places))
+        if None in holders:
+            return None
+        columns = []
+        for name, column in zip(self.names, self.columns):
+            made = _gathered(column, len(holders), functools.partial(self.plan.reader(name), holders), shadows)
+            if made is None:
+                return None
+            columns.append(made)
+        cls = structure.fields_class(self.cls, self.names)
+        return _put_together(functools.partial(tuple.__new__, cls), columns)
+
+
+class Dicts(Alike):
+    """Dicts with the same keys."""
+
+    __slots__ = ("columns", "keys")
+
+    def __init__(self, held: list[Any], found: list[Alike]):
+        super().__init__(held, found)
+        self.keys = tuple(held[0])
+        plain = {str, int}.issuperset(map(type, chain.from_iterable(held)))  # others may run code where they are hashed
+        if not self.keys or not plain or len(set(map(tuple, held))) > 1:
+            raise _Unlike
+        columns = [list(map(operator.itemgetter(key), held)) for key in self.keys]
+        self.columns = [_column(values, set(map(type, values)), found) for values in columns]
+
+    def __iter__(self) -> Iterator[Form]:
+        for x, *forms in zip(self.held, *map(_forms, self.columns)):
+            yield "dict", x, dict(zip(self.keys, forms))
+
+    def end(self) -> None:
+        for column in self.columns:
+            if isinstance(column, Alike):
+                column.end()
+
+    def prepare(self, shadows: Any) -> None:
+        for column in self.columns:
+            if isinstance(column, Alike):
+                column.prepare(shadows)
+        if shadows.items.keys().isdisjoint(self.places):
+            shadows.items.update(zip(self.places, [{} for _ in self.held]))
+
+    def gather(self, shadows: Any) -> list[Any] | None:
+        items = list(map(shadows.items.get, self.places))
+        if None in items:
+            return None
+        columns = []
+        for key, column in zip(self.keys, self.columns):
+            made = _gathered(column, len(items), lambda key=key: [d.get(key) for d in items], shadows)
+            if made is None:
+                return None
+            columns.append(made)
+        keys = self.keys
+        return _put_together(lambda row: dict(zip(keys, row)), columns)
+
+
+class Rows(Alike):
+    """Lists of numbers, which may be of different lengths."""
+
+    __slots__ = ("at_end", "lengths")
+
+    def __init__(self, held: list[Any], found: list[Alike]):
+        super().__init__(held, found)
+        if not _REALS.issuperset(map(type, chain.from_iterable(held))):
+            raise _Unlike
+        self.lengths = self.at_end = list(map(len, held))
+
+    def end(self) -> None:
+        self.at_end = list(map(len, self.held))
+
+    def __iter__(self) -> Iterator[Form]:
+        for x, length in zip(self.held, self.lengths):
+            yield "numbers", x, length
+
+    def prepare(self, shadows: Any) -> None:
+        if shadows.items.keys().isdisjoint(self.places):
+            # As long as they are where the reverse pass begins: what adds to an item finds its place.
+            shadows.items.update(zip(self.places, [[None] * length for length in self.at_end]))
+
+    def gather(self, shadows: Any) -> list[Any] | None:
+        items = list(map(shadows.items.get, self.places))
+        full = None not in items and 0 not in self.lengths and list(map(len, items)) == self.lengths
+        if full and set(map(type, chain.from_iterable(items))) == _NUMBERS:
+            return list(map(list, items))
+        return [structure.gather(form, None, shadows) for form in self]
+
+
+class Keyed(Mapping[Any, Form]):
+    """The forms of the values of a dict, which are alike."""
+
+    __slots__ = ("_forms", "alike", "names")
+
+    def __init__(self, names: list[Any], alike: Alike):
+        self.names = names
+        self.alike = alike
+        self._forms: dict[Any, Form] | None = None
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.names)
+
+    def __getitem__(self, key: Any) -> Form:
+        if self._forms is None:
+            self._forms = dict(zip(self.names, self.alike))
+        return self._forms[key]
+
+
+def end(groups: list[Alike]) -> None:
+    """The forward pass is over, by which what is alike was changed."""
+    for group in groups:
+        group.end()
+
+
+def prepare(groups: list[Alike], shadows: Any) -> None:
+    """Make the shadows of what is alike, before a reverse pass."""
+    for group in groups:
+        group.prepare(shadows)
+    shadows.kept += groups
+
+
+def gather(alike: Alike, shadows: Any) -> list[Any] | None:
+    """The gradients of what is alike; None if they are to be gathered one by one."""
+    return alike.gather(shadows)
+
+
+# ------------------------------------------------------------------------------------- which attributes objects have
+
+
+class Plan:
+    """How the attributes of the instances of a class are read: by code of the class's own, which CPython specialises for it."""
+
+    __slots__ = ("exact", "names", "read", "readers", "version")
+
+    def __init__(self, cls: type, names: tuple[str, ...], version: int):
+        self.version = version
+        self.names = names
+        # The fields of a dataclass are what matters of it; else all attributes do.
+        self.exact = not hasattr(cls, "__dataclass_fields__")
+        self.read = _compiled("".join([f"[x.{name} for x in xs]," for name in names]))
+        self.readers: dict[str, Callable[..., list[Any]]] = {}
+
+    def reader(self, name: str) -> Callable[[list[Any]], list[Any]]:
+        """A function that reads an attribute of the shadows of instances."""
+        made = self.readers.get(name)
+        if made is None:
+            has_attribute(name)
+            made = self.readers[name] = _compiled(f"[x.{name} for x in xs]")
+        return made
+
+    def columns(self, held: list[Any]) -> tuple[tuple[list[Any], ...], list[set[type]]] | None:
+        """What the attributes are, and their types; None if one of the instances lacks one, or has others."""
+        try:
+            columns = self.read(held)
+        except AttributeError:
+            return None
+        kinds = [set(map(type, column)) for column in columns]
+        return None if self.exact and not self._no_others(held, kinds) else (columns, kinds)
+
+    def _no_others(self, held: list[Any], kinds: list[set[type]]) -> bool:
+        """Whether instances that have these attributes, of these types, have no others. (To ask an object for its `__dict__` makes one,
+        and all that reads its attributes slower from then on: only those are asked that have been before, as the first one has.)"""
+        cls = type(held[0])
+        known = {type(cls)}.union(*kinds)
+        asked = []
+        others = held[1:] if dict in map(type, gc.get_referents(held[0])) else held
+        refers_to = gc.get_referents(*others)
+        found = set(map(type, refers_to))
+        if found == {dict, type(cls)} and len(refers_to) == 2 * len(others):
+            return self._names_in_dicts(cls, held)
+        if dict in found:
+            others, asked = [], []
+            for x in held:
+                (asked if dict in map(type, gc.get_referents(x)) else others).append(x)
+            refers_to = gc.get_referents(*others)
+            found = set(map(type, refers_to))
+        elif others is not held:
+            asked = held[:1]
+        # Each of the others refers to its class and to what its attributes are.
+        if any(issubclass(kind, dict) for kind in found) or not found <= known:
+            return False
+        return len(refers_to) == len(others) * (1 + len(self.names)) and (not asked or self._names_in_dicts(cls, asked))
+
+    def _names_in_dicts(self, cls: type, asked: list[Any]) -> bool:
+        """The same of instances that have a `__dict__`, or a dict in an attribute."""
+        if any(find(cls, name) is not None for name in self.names):  # in slots
+            return False
+        dicts = [x.__dict__ for x in asked]
+        if set(map(type, dicts)) != {dict} or not {str}.issuperset(map(type, chain.from_iterable(dicts))):
+            return False
+        return set(map(tuple, dicts)) == {self.names}
+
+
+_plans = ByIdentity()
+
+
+def attributes_of(held: list[Any]) -> tuple[Plan, tuple[list[Any], ...], list[set[type]]]:
+    """The plan for instances of one class, what their attributes are, one after the other, and of which types."""
+    cls = type(held[0])
+    version = type_version(cls)
+    plan = _plans.get(id(cls))
+    if plan is None or plan.version != version:
+        plan = _planned(held[0], version)
+    found = plan.columns(held) if plan.names else None
+    if found is None and plan.exact and plan.names != structure.fields_of(held[0]):
+        plan = _planned(held[0], version)
+        found = plan.columns(held) if plan.names else None
+    if found is None:
+        raise _Unlike
+    return plan, found[0], found[1]
+
+
+def _planned(x: Any, version: int) -> Plan:
+    cls = type(x)
+    made = Plan(cls, _readable(x) if version else (), version)
+    _plans.note(cls, made)
+    return made
+
+
+def _readable(x: Any) -> tuple[str, ...]:
+    """The names of the attributes of an object, if reading them runs no code; else none."""
+    cls = type(x)
+    if issubclass(cls, (BaseException, Holder)) or not structure.has_fields(cls):
+        return ()
+    if not cls.__flags__ & _HEAP or not plain_lookup(cls) or find(cls, "__getattr__") is not None:
+        return ()
+    names = structure.fields_of(x)
+    for name in names:
+        found = find(cls, name)
+        if type(name) is not str or name.startswith("__") or not is_name(name):
+            return ()
+        if found is None or is_slot(cls, found):
+            continue
+        if not hasattr(cls, "__dataclass_fields__") or hasattr(type(found), "__get__"):
+            return ()
+    return names
+
+
+_HEAP = 1 << 9
+
+
+def _compiled(expression: str) -> Callable[..., Any]:
+    scope: dict[str, Any] = {}
+    exec(f"def read(xs): return {expression}", scope)
+    return scope["read"]
+
+
+__all__ = ["Alike", "Keyed", "end", "gather", "look", "prepare"]
