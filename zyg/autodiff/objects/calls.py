@@ -390,7 +390,11 @@ def forward_by_others(f: Any, by_name: bool = False) -> Callable[..., tuple[Any,
     a method bound to a number or tuple is left in the method's shadow."""
     forward = forward_of(f, by_name)
     bound = isinstance(f, (MethodType, BuiltinFunctionType, types.MethodWrapperType))
-    return functools.partial(_leaving, f, forward) if bound and isinstance(f.__self__, (tuple, *NUMERIC)) else forward
+    return (
+        functools.partial(_leaving, f, forward)
+        if bound and issubclass(type(f.__self__), (tuple, *NUMERIC))
+        else forward
+    )
 
 
 @passes(lambda variables: [(_run_leaving, variables["f"])])

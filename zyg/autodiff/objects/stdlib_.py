@@ -37,12 +37,25 @@ def _means(target: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         @known(target, exact=True)
+        @passes()
         def handler(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
             return calls.call(function, args, kwargs)
 
         return function
 
     return register
+
+
+# ----------------------------------------------------------------------------------------------------------- sys
+
+
+@_means(sys.exit)
+def _exit(status: Any = None, /) -> Any:
+    if isinstance(status, SystemExit):
+        raise status
+    if isinstance(status, tuple):
+        raise SystemExit(*status)
+    raise SystemExit if status is None else SystemExit(status)
 
 
 # -------------------------------------------------------------------------------------------------- collections
