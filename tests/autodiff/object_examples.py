@@ -18,6 +18,7 @@ import math
 import operator
 import sys
 import types
+import typing
 import weakref
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from typing import NamedTuple
@@ -83,6 +84,15 @@ def code_of_exit(x):
         sys.exit(x * x)
     except SystemExit as e:
         return e.code * x
+
+
+class Namespace(types.SimpleNamespace):
+    b = 2.0
+
+
+class Begun(types.SimpleNamespace):
+    def __init__(self, x):
+        super().__init__(a=x * x)
 
 
 class Meta(type):
@@ -590,6 +600,9 @@ PROGRAMS = {
         sum,
     ),
     "exit": code_of_exit,
+    "divmod by methods": lambda x: (2.5).__divmod__(x)[1] * x.__rdivmod__(2.5)[1] * sum((7).__divmod__(3) + (3).__rdivmod__(7)),
+    "new type": lambda x: typing.NewType("Metres", float)(x) * x,
+    "derived namespaces": lambda x: Namespace(a=x).a * types.SimpleNamespace.__new__(Namespace).b * Begun(x).a,
     "set union": lambda x: sum({x}.union([x * x], {2.0})) + sum({x, 2.0}.intersection({x})) + sum({x, 2.0}.difference({2.0})),
     "counts": changed(lambda x: Counter("abca", d=x), lambda c, x: (c.update("ad"), c.update({"a": x})), total),
     "deque methods": changed(

@@ -8,6 +8,7 @@ import gc
 from types import (
     BuiltinFunctionType,
     CellType,
+    FrameType,
     FunctionType,
     GetSetDescriptorType,
     MappingProxyType,
@@ -484,6 +485,17 @@ def _part_of_slice(name: str) -> Any:
     return attribute
 
 
+def _variables_of_frame(x: FrameType) -> tuple[Any, Any]:
+    """In the frame of a function that is differentiated there are other variables."""
+    if later.compile.is_half(x.f_code):
+        foreign.refuse(
+            "the local variables of a frame (`f_locals`) of code that is differentiated",
+            foreign.caller(),
+            "use the variables by name, or keep them in a dictionary",
+        )
+    return x.f_locals, None
+
+
 def _plain_of(name: str) -> Any:
     def attribute(x: Any) -> tuple[Any, Any]:
         return getattr(x, name), (run_attr, x, name)
@@ -496,7 +508,7 @@ ATTRIBUTES: dict[tuple[type, str], Any] = {
     (float, "imag"): _imag, (int, "imag"): _imag, (complex, "imag"): _imag,
     (int, "numerator"): _constant("numerator"), (int, "denominator"): _constant("denominator"),
     **{(slice, name): _part_of_slice(name) for name in ("start", "stop", "step")},
-    (CellType, "cell_contents"): _cell_contents,
+    (CellType, "cell_contents"): _cell_contents, (FrameType, "f_locals"): _variables_of_frame,
     **{(of, "__self__"): _bound_to for of in (MethodType, *_BOUND)},
     (FunctionType, "__defaults__"): _defaults,
     (range, "start"): _constant("start"), (range, "stop"): _constant("stop"), (range, "step"): _constant("step"),

@@ -159,6 +159,9 @@ def _of_builtin(cls: type, new: Any, init: Any, args: Any, kwargs: Any) -> tuple
 
 def _derived(cls: type, base: type, handler: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """An instance of a subclass of a builtin class: made of a value of that class, and its cotangents are of that."""
+    if base is types.SimpleNamespace:
+        made: Any = base.__new__(cls)
+        return made, calls.METHODS[base, "__init__"](made, *args, **kwargs)[1]
     made = cls(*args, **kwargs) if not isinstance(base, type) or _is_value(base) else None
     if made is None:
         plain, back = handler(*args, **kwargs)

@@ -170,7 +170,7 @@ def result(value: Any, what: str, hint: str, operands: tuple[Any, ...] = ()) -> 
 def _run_result(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, value, what, hint, place, forms, inside = back
     refused = refused_in(d)
-    if refused is None and (_any(d) if isinstance(d, tuple) else d is not None) or has_shadow(value, shadows):
+    if refused is None and (any_in(d) if isinstance(d, tuple) else d is not None) or has_shadow(value, shadows):
         refused = refused or Refused(Unsupported(what, position_of(place), hint=hint))
     if refused is None:
         refused = next((found for x in inside if (found := shadows.mark_of(x)) is not None), None)
@@ -244,12 +244,12 @@ def hidden(value: Any, what: str, hint: str) -> tuple[Any, Any]:
 
 def _run_hidden(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, value, what, hint, place = back
-    if (_any(d) if isinstance(d, tuple) else d is not None) or has_shadow(value, shadows):
+    if (any_in(d) if isinstance(d, tuple) else d is not None) or has_shadow(value, shadows):
         refuse(what, place, hint)
 
 
-def _any(d: Any) -> bool:
-    return any(map(_any, d)) if isinstance(d, tuple) else d is not None
+def any_in(d: Any) -> bool:
+    return any(map(any_in, d)) if isinstance(d, tuple) else d is not None
 
 
 def vanishes(shadow: np.ndarray) -> bool:
@@ -268,7 +268,7 @@ def has_shadow(value: Any, shadows: Any) -> bool:
     if isinstance(value, tuple):
         return any(has_shadow(v, shadows) for v in value)
     items = shadows.items.get(id(value))
-    if items and any(_any(v) for v in (items.values() if isinstance(items, dict) else items)):
+    if items and any(any_in(v) for v in (items.values() if isinstance(items, dict) else items)):
         return True
     attributes = shadows.attributes_of(value)
-    return bool(attributes) and any(map(_any, attributes.values()))
+    return bool(attributes) and any(map(any_in, attributes.values()))

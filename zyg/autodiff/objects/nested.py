@@ -23,6 +23,7 @@ from zyg.ir.records import replace
 from . import (
     adapters,
     attributes,
+    builtins_,
     calls,
     class_statements,
     classes,
@@ -58,7 +59,7 @@ def _plainly(function: Any) -> Any:
 
 for _function in (
     calls.refresh, calls.known_function, calls.known_entry, reach.entered, structure.form, knowledge.begin, knowledge.release, accesses.readers, accesses.writers, inlining.as_it_was,
-    rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.is_foreign, foreign.name_of, find,
+    builtins_.user_frame, rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.is_foreign, foreign.name_of, find,
     is_python, class_statements.metaclass, class_statements.forward_of_body,
     class_statements.runs_code, generators.cleans_up, generators.abandoned, generators.gives_items_of_another, generators.begin, generators.end, generators.forget, escaping.watch_generators, trying.enter, trying.leave, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments, classes.attributes_from, classes.note_attribute, classes.is_noted,
     holders.class_for, shadows.joined_now, attributes.attribute_handler, dataclasses_.signature,

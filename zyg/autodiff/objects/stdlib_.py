@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _random
+import _typing
 import bisect
 import collections
 import functools
@@ -56,6 +57,19 @@ def _exit(status: Any = None, /) -> Any:
     if isinstance(status, tuple):
         raise SystemExit(*status)
     raise SystemExit if status is None else SystemExit(status)
+
+
+# -------------------------------------------------------------------------------------------------------- typing
+
+
+@known(_typing._idfunc, exact=True)
+def _new_type(x: Any, /) -> tuple[Any, Any]:
+    """A call of what `typing.NewType` gives."""
+    return x, (_run_new_type,)
+
+
+def _run_new_type(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, d
 
 
 # -------------------------------------------------------------------------------------------------- collections
@@ -345,19 +359,46 @@ def _run_popitem(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 @known(pickle.dumps)
 def _dumps(x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     made, back = calls.call_foreign(pickle.dumps, x, *args, **kwargs)
-    if _makings.all and structure.holds_numbers(structure.form(x)):
-        _makings.all[-1].pickled.add(made)
+    form = structure.form(x)
+    if _makings.all and type(made) is bytes and structure.holds_numbers(form):
+        pickled = _Pickled()
+        _makings.all[-1].pickled.setdefault(made, []).append(pickled)
+        back = (_run_pickled, back, pickled, form)
     return made, back
+
+
+class _Pickled:
+    """Stands for what was written into bytes: marked where a derivative comes to what was read from these."""
+
+
+def _run_pickled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, pickled, form = back
+    given = calls.run(inner, d, shadows)
+    refused = shadows.mark_of(pickled)
+    if refused is None:
+        return given
+    c = structure.refuse(form, refused, shadows)
+    return (None, c) if given is None else (None, accumulate(given[1], c), *given[2:])
 
 
 @known(pickle.loads)
 def _loads(data: Any, /, **kwargs: Any) -> tuple[Any, Any]:
     """A copy by way of bytes, which know nothing of derivatives; of what was written into them elsewhere there is none."""
     made, back = calls.call_foreign(pickle.loads, data, **kwargs)
-    if type(data) is bytes and any(data in making.pickled for making in _makings.all):
-        what = "a derivative through `pickle.loads` of what `pickle.dumps` gave"
-        return foreign.hidden(made, what, remedy("pickle.loads") or "")
+    pickled = [p for making in _makings.all for p in making.pickled.get(data, ())] if type(data) is bytes else []
+    if pickled:
+        return made, (_run_unpickled, back, structure.form(made), pickled, foreign.caller())
     return made, back
+
+
+def _run_unpickled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, form, pickled, place = back
+    if foreign.any_in(d) or structure.has_shadow(form, shadows):
+        what, hint = "a derivative through `pickle.loads` of what `pickle.dumps` gave", remedy("pickle.loads") or ""
+        refused = refused_in(d) or Refused(Unsupported(what, foreign.position_of(place), hint=hint))
+        for p in pickled:
+            shadows.mark(p, refused)
+    return calls.run(inner, d, shadows)
 
 
 # ------------------------------------------------------------------------------------------------ functools.lru_cache
@@ -392,7 +433,7 @@ class _Making:
         # Functions that depend on their arguments alone, where these are ints and text.
         self.of_ints: dict[int, Any] = {}
         self.in_caches: dict[int, _Memo] = {}  # what came into the caches of functions meanwhile
-        self.pickled: set[bytes] = set()  # what `pickle.dumps` has made of numbers
+        self.pickled: dict[bytes, list[_Pickled]] = {}  # what `pickle.dumps` has made of numbers
 
 
 class _Makings(threading.local):

@@ -240,6 +240,15 @@ def holds_numbers(form: Form) -> bool:
     return any(map(holds_numbers, _parts(form)))
 
 
+def has_shadow(form: Form, shadows: Any) -> bool:
+    """Whether a cotangent has come to anything in a value of this form."""
+    if form[0] in ("number", "nothing"):
+        return False
+    if foreign.has_shadow(form[1], shadows):
+        return True
+    return form[0] not in ("array", "numbers") and any(has_shadow(part, shadows) for part in _parts(form))
+
+
 def objects_of(form: Form) -> Iterable[Any]:
     """The objects that a value of this form is, holds or has captured."""
     if form[0] == "object":
