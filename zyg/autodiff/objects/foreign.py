@@ -51,9 +51,15 @@ FOREIGN_PACKAGES = frozenset(
 )
 
 
+# The functions of `statistics` that compute with floats, as the others do with fractions.
+_IN_FLOATS = "NormalDist.", "quantiles"
+
+
 def is_foreign(f: Any) -> bool:
     """Whether a Python function belongs to a package whose work is done outside of Python."""
     module = f.__globals__.get("__name__")
+    if module == "statistics" and f.__qualname__.startswith(_IN_FLOATS):
+        return False
     return isinstance(module, str) and module.partition(".")[0] in FOREIGN_PACKAGES
 
 
