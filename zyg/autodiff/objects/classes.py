@@ -254,7 +254,8 @@ def attributes_of_c(exception: Any) -> tuple[str, ...]:
     >>> attributes_of_c(ValueError()), attributes_of_c(SystemExit())
     ((), ('code',))
     """
-    return _attributes_of_c(next(c for c in type(exception).__mro__ if c in EXCEPTIONS))
+    cls = type(exception)
+    return _attributes_of_c(cls if cls in EXCEPTIONS else next(c for c in cls.__mro__ if c in EXCEPTIONS))
 
 
 @functools.cache
@@ -271,8 +272,11 @@ def _attributes_of_c(cls: type) -> tuple[str, ...]:
 
 def attributes_from(exception: Any, values: tuple[Any, ...]) -> tuple[tuple[str, int, range | None], ...]:
     """Which attributes of C code were made of the arguments of an exception: their names, which argument, which item of so many."""
+    names = attributes_of_c(exception)
+    if not names:
+        return ()
     found: list[tuple[str, int, range | None]] = []
-    for name in attributes_of_c(exception):
+    for name in names:
         y = getattr(exception, name, None)
         if not flows(y):
             continue

@@ -174,13 +174,19 @@ def operated(op: str, a: Any, b: Any, in_place: bool = False) -> tuple[Any, Any]
     """(value, back) of an operator on sets; None if it is something else."""
     if op not in _OPERATORS or not isinstance(a, SETS) or not isinstance(b, SETS):
         return None
-    y, back = _combined(_OPERATORS[op][in_place], a, b)
-    return y, None if back is None else (_run_operated, back)
+    own = set(map(id, iteration.own_items(a)))
+    y = _OPERATORS[op][in_place](a, b)
+    return y, (_run_operated, y, a, b, [v for v in iteration.own_items(y) if id(v) not in own])
 
 
 def _run_operated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    """Sets have shadows: nothing flows."""
-    calls.run(back[1], None, shadows)
+    _, y, a, b, taken = back
+    for v in taken:
+        c = shadows.take_key(y, v)
+        if c is not None:
+            shadows.add_key(b, v, c)
+    if y is not a:
+        run_dict_copied((None, y, a), None, shadows)
 
 
 def _by_name(op: str, name: str) -> Callable[..., Any]:
