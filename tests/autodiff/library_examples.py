@@ -115,6 +115,18 @@ def of_data(x):
                                  statistics.stdev, statistics.pstdev, statistics.geometric_mean, statistics.harmonic_mean))  # fmt: skip
 
 
+def of_samples(x):
+    data = [x, 2.0 * x, x * x, 3.0]
+    chosen = (
+        statistics.median_low(data) * statistics.median_high(data) * statistics.mode(data)
+        + statistics.multimode(data)[2]
+    )
+    fitted = statistics.NormalDist.from_samples(data)
+    return (
+        chosen * statistics.median_grouped(data, 2.0 * x) + fitted.inv_cdf(x) * fitted.pdf(x) + fitted.quantiles(3)[0]
+    )
+
+
 def first_out(x):
     d = OrderedDict(a=x, b=2 * x)
     d.move_to_end("a")
@@ -488,6 +500,7 @@ PROGRAMS = {
             cached_lists,
             cached_truths,
             of_data,
+            of_samples,
             first_out,
             exact,
             decimals,

@@ -19,6 +19,7 @@ import operator
 import random
 import sys
 import types
+import typing
 import weakref
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from typing import NamedTuple
@@ -58,6 +59,41 @@ def weighted(c):
 
 def total(d):
     return sum((len(k) + 1.0) * v * v for k, v in d.items())
+
+
+def sum_of_sets(a, b):
+    made = a.union(b), a.intersection(b, [9.0]), a.difference(b), a.symmetric_difference(b), a.copy()
+    return sum((k + 1.5) * sum(v * v for v in s) for k, s in enumerate(made))
+
+
+def sum_by_operators(a, b):
+    made = (
+        a.__or__(b),
+        a.__ror__(b),
+        a.__and__(b),
+        a.__rand__(b),
+        a.__sub__(b),
+        a.__rsub__(b),
+        a.__xor__(b),
+        a.__rxor__(b),
+    )
+    return sum((k + 1.5) * sum(v * v for v in s) for k, s in enumerate(made))
+
+
+def code_of_exit(x):
+    try:
+        sys.exit(x * x)
+    except SystemExit as e:
+        return e.code * x
+
+
+class Namespace(types.SimpleNamespace):
+    b = 2.0
+
+
+class Begun(types.SimpleNamespace):
+    def __init__(self, x):
+        super().__init__(a=x * x)
 
 
 class Meta(type):
@@ -552,6 +588,24 @@ PROGRAMS = {
     "values": lambda x: weighted({"a": x, "b": x * x}.values()),
     "set add": changed(lambda x: {x}, lambda c, x: (c.add(x * x), c.add(5.0), c.discard(5.0)), sum),
     "set copy": changed(lambda x: {x}, lambda c, x: c.update(c.copy(), [x * x]), sum),
+    "set pop": changed(lambda x: {x}, lambda c, x: c.add(c.pop() * x), sum),
+    "set updates": changed(
+        lambda x: {x, 9.0, 8.0},
+        lambda c, x: (c.difference_update([8.0]), c.symmetric_difference_update({9.0, x * x}), c.intersection_update([x, x * x])),
+        sum,
+    ),
+    "sets of several": lambda x: sum(sum_of_sets(kind([x, 9.0]), {9.0, x * x}) for kind in (set, frozenset)),
+    "operators of sets": lambda x: sum(sum_by_operators(kind([x, 9.0]), {9.0, x * x}) for kind in (set, frozenset)),
+    "operators of sets in place": changed(
+        lambda x: {x, 9.0},
+        lambda c, x: (c.__ior__({x * x}), c.__isub__({9.0}), c.__ixor__({8.0}), c.__iand__({x, x * x})),
+        sum,
+    ),
+    "exit": code_of_exit,
+    "frame": lambda x: x * len(sys._getframe().f_code.co_name),
+    "divmod by methods": lambda x: (2.5).__divmod__(x)[1] * x.__rdivmod__(2.5)[1] * sum((7).__divmod__(3) + (3).__rdivmod__(7)),
+    "new type": lambda x: typing.NewType("Metres", float)(x) * x,
+    "derived namespaces": lambda x: Namespace(a=x).a * types.SimpleNamespace.__new__(Namespace).b * Begun(x).a,
     "set union": lambda x: sum({x}.union([x * x], {2.0})) + sum({x, 2.0}.intersection({x})) + sum({x, 2.0}.difference({2.0})),
     "counts": changed(lambda x: Counter("abca", d=x), lambda c, x: (c.update("ad"), c.update({"a": x})), total),
     "deque methods": changed(

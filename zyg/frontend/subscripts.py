@@ -228,6 +228,9 @@ def _known_item(e: Evaluator, v: Known, key: Abstract) -> Abstract:
             f"a {type(v.object).__name__} from outside of the compiled function", hint="use a tuple, or an array"
         )
     if isinstance(v.object, type) and hasattr(v.object, "__class_getitem__"):
+        parts = kinds.known_items(e, key) or (key,)
+        if not all(type(k) is Known and not isinstance(k.object, (int, float, complex)) for k in parts):
+            raise e.refuse(f"{v.object.__name__}[...] of what is no type", hint="write types there")
         return known(v.object)
     from .classes import refuse_unless_without
 

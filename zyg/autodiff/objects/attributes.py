@@ -8,6 +8,7 @@ import gc
 from types import (
     BuiltinFunctionType,
     CellType,
+    FrameType,
     FunctionType,
     GetSetDescriptorType,
     MappingProxyType,
@@ -32,6 +33,7 @@ from .arithmetic import find, is_python
 from .cotangents import DATES, INERT, NUMERIC, accumulate, is_number
 from .holders import Holder
 from .shadows import Joined
+from .structure import kind_of
 
 OF_C = (GetSetDescriptorType, MemberDescriptorType)
 _BOUND = (BuiltinFunctionType, MethodWrapperType)
@@ -59,7 +61,7 @@ def record_getattr(x: Any, name: str) -> tuple[Any, Any]:
     if type(found) is FunctionType and plain_lookup(cls):
         y = getattr(x, name)
         if type(y) is MethodType and y.__func__ is found:
-            return y, (run_bound_method, y) if isinstance(x, (tuple, *NUMERIC)) else None
+            return y, (run_bound_method, y) if issubclass(type(x), (tuple, *NUMERIC)) else None
         return y, (run_attr, x, name)  # the instance has its own
     return _general(x, name, cls, found)
 
@@ -90,13 +92,9 @@ _USUAL = frozenset({vars(c)["__getattribute__"] for c in _LOOKED_UP_PLAINLY if "
 
 
 def is_slot(cls: type, found: Any) -> bool:
-    """Whether what a class holds is a place for an attribute of instances. (What builtin exceptions have there is also set by
-    what makes and raises them; the parts of a complex number are the number.)"""
-    return (
-        type(found) is MemberDescriptorType
-        and found.__objclass__ is not complex
-        and not (issubclass(cls, BaseException) and found.__objclass__ in classes.EXCEPTIONS)
-    )
+    """Whether what a class holds is a place for an attribute of instances, from `__slots__`. (What classes of C code hold in such places
+    is also set by what makes their objects.)"""
+    return type(found) is MemberDescriptorType and "__slots__" in vars(found.__objclass__)
 
 
 def may_run_code(x: Any, name: str) -> bool:
@@ -167,17 +165,24 @@ def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
     made = by_descriptor(x, name, cls, found)
     if made is not None:
         return made
+    if issubclass(cls, BaseException) and name in classes.attributes_of_c(x):
+        return _kept_by_exception(x, name)
     if kind is GetSetDescriptorType:
         return _foreign(x, name, cls)
     y = getattr(x, name)
     if hasattr(kind, "__get__"):
         if isinstance(y, MethodType) or isinstance(y, _BOUND) and y.__self__ is x:
-            return y, (run_bound_method, y) if isinstance(x, (tuple, *NUMERIC)) else None
+            return y, (run_bound_method, y) if issubclass(type(x), (tuple, *NUMERIC)) else None
         if kind.__name__ == "_tuplegetter":  # a field of a named tuple
             index = x._fields.index(name)
             return y, (in_field, index, len(x))
         if kind in (staticmethod, classmethod, FunctionType):
             return y, None
+        fields = getattr(cls, "__match_args__", ()) if kind is MemberDescriptorType else ()
+        if name in fields and issubclass(cls, tuple):
+            index = fields.index(name)
+            if tuple.__getitem__(x, index) is y:  # a field of a sequence of C code, `time.struct_time`
+                return y, (in_field, index, len(x))
         return _foreign(x, name, cls)
     held = getattr(x, "__dict__", None)
     if held is not None and name in held:
@@ -314,7 +319,7 @@ def _of_super(x: Any, name: str) -> tuple[Any, Any]:
         y, back = calls.call(get.__get__(found, kind), (None if own is start else own, start))
         return y, None if back is None else (_run_descriptor, back)
     y = getattr(x, name)
-    return y, (run_bound_method, y) if isinstance(own, (tuple, *NUMERIC)) and own is not start else None
+    return y, (run_bound_method, y) if issubclass(type(own), (tuple, *NUMERIC)) and own is not start else None
 
 
 def instance_dict(x: Any) -> tuple[Any, Any]:
@@ -365,7 +370,7 @@ def _foreign(x: Any, name: str, cls: type) -> tuple[Any, Any]:
     if name == "__dict__":
         return instance_dict(x)
     y = getattr(x, name)
-    if type(y) in INERT or name.startswith("__") and name.endswith("__"):
+    if type(y) in INERT or name.startswith("__") and name.endswith("__") and not classes.flows(y):
         return y, None
     if cls is MethodType and type(x.__func__) is FunctionType:
         return y, (run_attr, x.__func__, name)  # a method has the attributes of its function
@@ -409,7 +414,21 @@ def _argument(x: BaseException, name: str) -> tuple[Any, Any]:
     y = getattr(x, name)
     if classes.has_known_arguments(x):
         return y, (run_attr, x, name)
-    what = f"a derivative through the arguments of a {type(x).__name__} that was not raised by differentiated code"
+    return _of_interpreter(x, y)
+
+
+def _kept_by_exception(x: BaseException, name: str) -> tuple[Any, Any]:
+    """What C code of an exception has made of its arguments."""
+    y = getattr(x, name)
+    if not classes.flows(y):
+        return y, None
+    if classes.is_noted(x, name, y):
+        return y, (run_attr, x, name)
+    return (y, None) if type(y) is int and name != "obj" else _of_interpreter(x, y)
+
+
+def _of_interpreter(x: BaseException, y: Any) -> tuple[Any, Any]:
+    what = f"a derivative through the arguments of {kind_of(x)} that was not raised by differentiated code"
     return foreign.hidden(y, what, "raise an exception with what you need, or keep that in a variable")
 
 
@@ -424,7 +443,7 @@ def _cell_contents(x: CellType) -> tuple[Any, Any]:
 @calls.method(FunctionType, "__get__")
 def _bind(f: FunctionType, x: Any, cls: Any = None) -> tuple[Any, Any]:
     y = f.__get__(x, cls)
-    return y, (_run_bind, y) if isinstance(x, (tuple, *NUMERIC)) else None
+    return y, (_run_bind, y) if issubclass(type(x), (tuple, *NUMERIC)) else None
 
 
 def _run_bind(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -445,7 +464,7 @@ def _property_set(found: property, x: Any, value: Any) -> tuple[Any, Any]:
 
 def _bound_to(x: Any) -> tuple[Any, Any]:
     """What a method is bound to: where that has a cotangent that flows, it is left in the method's shadow."""
-    return x.__self__, (run_attr, x, "__self__") if isinstance(x.__self__, (tuple, *NUMERIC)) else None
+    return x.__self__, (run_attr, x, "__self__") if issubclass(type(x.__self__), (tuple, *NUMERIC)) else None
 
 
 def _defaults(x: FunctionType) -> tuple[Any, Any]:
@@ -469,6 +488,17 @@ def _part_of_slice(name: str) -> Any:
     return attribute
 
 
+def _variables_of_frame(x: FrameType) -> tuple[Any, Any]:
+    """In the frame of a function that is differentiated there are other variables."""
+    if later.compile.is_half(x.f_code):
+        foreign.refuse(
+            "the local variables of a frame (`f_locals`) of code that is differentiated",
+            foreign.caller(),
+            "use the variables by name, or keep them in a dictionary",
+        )
+    return x.f_locals, None
+
+
 def _plain_of(name: str) -> Any:
     def attribute(x: Any) -> tuple[Any, Any]:
         return getattr(x, name), (run_attr, x, name)
@@ -481,7 +511,7 @@ ATTRIBUTES: dict[tuple[type, str], Any] = {
     (float, "imag"): _imag, (int, "imag"): _imag, (complex, "imag"): _imag,
     (int, "numerator"): _constant("numerator"), (int, "denominator"): _constant("denominator"),
     **{(slice, name): _part_of_slice(name) for name in ("start", "stop", "step")},
-    (CellType, "cell_contents"): _cell_contents,
+    (CellType, "cell_contents"): _cell_contents, (FrameType, "f_locals"): _variables_of_frame,
     **{(of, "__self__"): _bound_to for of in (MethodType, *_BOUND)},
     (FunctionType, "__defaults__"): _defaults,
     (range, "start"): _constant("start"), (range, "stop"): _constant("stop"), (range, "step"): _constant("step"),
@@ -565,11 +595,14 @@ def set_plainly(x: Any, name: str, value: Any) -> Any:
         )[1]
     if isinstance(x, (type, ModuleType)):
         native.assigned(name)
+    of_exception = isinstance(x, BaseException) and name in classes.attributes_of_c(x)
     if isinstance(x, (type, FunctionType)):
         _changes(x, name, value)
     method = find(cls, "__setattr__")
     base: Any = type if isinstance(x, type) else object
     base.__setattr__(x, name, value) if method is base.__setattr__ or is_python(method) else setattr(x, name, value)
+    if of_exception:
+        classes.note_attribute(x, name, value)
     if type(x) is FunctionType and name == "__defaults__":
         return (_run_set_defaults, x, value)
     # The globals of a module are read as items of its dict.

@@ -161,6 +161,18 @@ def user_frame() -> Any:
     return frame
 
 
+@known(sys._getframe)
+def _frame(depth: int = 0, /) -> tuple[Any, Any]:
+    frame = user_frame()
+    for _ in range(depth):
+        frame = frame.f_back
+        while frame is not None and frame.f_globals.get("__name__", "").startswith("zyg."):
+            frame = frame.f_back
+        if frame is None:
+            raise ValueError("call stack is not deep enough")
+    return frame, None
+
+
 @known(globals)
 def _globals() -> tuple[Any, Any]:
     return user_frame().f_globals, None

@@ -393,7 +393,11 @@ def forward_by_others(f: Any, by_name: bool = False) -> Callable[..., tuple[Any,
     a method bound to a number or tuple is left in the method's shadow."""
     forward = forward_of(f, by_name)
     bound = isinstance(f, (MethodType, BuiltinFunctionType, types.MethodWrapperType))
-    return functools.partial(_leaving, f, forward) if bound and isinstance(f.__self__, (tuple, *NUMERIC)) else forward
+    return (
+        functools.partial(_leaving, f, forward)
+        if bound and issubclass(type(f.__self__), (tuple, *NUMERIC))
+        else forward
+    )
 
 
 @passes(lambda variables: [(_run_leaving, variables["f"])])
@@ -454,7 +458,7 @@ def _method_handler(cls: type, name: str, f: Any) -> Handler:
         handler = objects.dates.method(cls, name)
     else:
         handler = None if numpy_.of_objects(getattr(f, "__self__", None)) else method_handler(cls, name)
-    if handler is not None and (cls, name) not in METHODS and type(_length_of(cls)) is FunctionType:
+    if handler is not None and (cls, name) not in METHODS and _counts_otherwise(cls):
         return functools.partial(_refuse_length, name)
     if handler is not None:
         if not issubclass(cls, np.ndarray):
@@ -470,6 +474,10 @@ def inherited_handler(cls: type, name: str) -> Handler | None:
 
 def _length_of(cls: type) -> Any:
     return next((vars(c)["__len__"] for c in cls.__mro__ if "__len__" in vars(c)), None)
+
+
+def _counts_otherwise(cls: type) -> bool:
+    return issubclass(cls, objects.iteration.CONTAINERS) and type(_length_of(cls)) is FunctionType
 
 
 def _refuse_length(name: str, owner: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -498,6 +506,8 @@ def _class_method(f: Any, owner: Any) -> Handler:
     handler = KNOWN.get(f)
     if owner in DATES:
         return objects.dates.caller_of(f)
+    if handler is None and f.__name__ == "fromkeys" and issubclass(owner, dict):
+        return functools.partial(objects.dict_methods.from_keys, owner)
     if handler is None and f.__name__ == "__new__" and issubclass(owner, BaseException):
         return functools.partial(objects.classes.exception_new, owner)
     return handler if handler is not None else functools.partial(call_foreign, f)
@@ -584,6 +594,8 @@ def _by_type(f: Any) -> Handler:
         return functools.partial(objects.stdlib_.call_cached, f)
     if type(f) is functools.partial:
         return functools.partial(objects.functools_.call_partial, f)
+    if type(f) is types.GenericAlias:
+        return functools.partial(call_alias, f)
     return functools.partial(call_object, f)
 
 
@@ -597,7 +609,18 @@ def call_object(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         return y, None if back is None else (run_shifted, back)
     if found is not None and is_differentiable_callable(found):
         return call(found.__get__(f, type(f)), args, kwargs)
+    if found is not None and not hasattr(type(found), "__get__"):  # that of typing.NewType
+        return call(found, args, kwargs)
     return call_foreign(f, *args, **kwargs)
+
+
+@passes()
+def call_alias(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """`list[float](...)` makes a list, which may remember the alias."""
+    y, back = call(f.__origin__, args, kwargs)
+    if getattr(y, "__dict__", None) is not None and not isinstance(y, type):
+        y.__dict__["__orig_class__"] = f
+    return y, back
 
 
 def _unbound(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:

@@ -14,7 +14,7 @@ from zyg.errors import Unsupported
 
 from . import calls, cells, foreign, functions, reentry, structure, subscripts
 from .arithmetic import is_python
-from .calls import known
+from .calls import known, method
 from .cotangents import Refused
 
 
@@ -218,6 +218,23 @@ def _namespace(*args: Any, **attributes: Any) -> tuple[Any, Any]:
         return calls.call_foreign(types.SimpleNamespace, *args, **attributes)
     made = types.SimpleNamespace(**attributes)
     return made, (_run_namespace, made, tuple(attributes))
+
+
+@known(types.SimpleNamespace.__new__)
+def _new_namespace(cls: type, /, *args: Any, **attributes: Any) -> tuple[Any, Any]:
+    return types.SimpleNamespace.__new__(cls), None
+
+
+@method(types.SimpleNamespace, "__init__")
+def _init_namespace(x: Any, /, *args: Any, **attributes: Any) -> tuple[Any, Any]:
+    if args:
+        foreign.refuse(
+            "attributes of a SimpleNamespace from a mapping, in code that is differentiated",
+            foreign.caller(),
+            "give them as keyword arguments",
+        )
+    types.SimpleNamespace.__init__(x, **attributes)
+    return None, (_run_namespace, x, tuple(attributes))
 
 
 def _run_namespace(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -17,7 +17,7 @@ from zyg.errors import Unsupported
 
 from . import calls, effects, foreign, later, structure
 from .arithmetic import find, is_python
-from .cotangents import accumulate
+from .cotangents import accumulate, is_number
 from .passing import passes
 
 
@@ -26,10 +26,14 @@ def construct(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """(value, back) of `cls(*args, **kwargs)`."""
     call = find(type(cls), "__call__")
     if call is not type.__call__:
-        if is_python(call) and not isinstance(cls, enum.EnumMeta):
+        if isinstance(cls, enum.EnumMeta):
+            made = cls(*args, **kwargs)
+            return made, _back_of_enumeration(made, args, kwargs) if isinstance(made, type) else None  # (else a member)
+        if not hasattr(type(call), "__get__"):  # that of a TypedDict is `dict`
+            return calls.call(call, args, kwargs)
+        if is_python(call):
             return calls.call(call.__get__(cls, type(cls)), args, kwargs)
-        made = cls(*args, **kwargs)
-        return made, _back_of_enumeration(made, args, kwargs) if isinstance(made, type) else None  # (else a member)
+        return calls.call_foreign(cls, *args, **kwargs)
     return make(cls, *args, **kwargs)
 
 
@@ -155,6 +159,9 @@ def _of_builtin(cls: type, new: Any, init: Any, args: Any, kwargs: Any) -> tuple
 
 def _derived(cls: type, base: type, handler: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """An instance of a subclass of a builtin class: made of a value of that class, and its cotangents are of that."""
+    if base is types.SimpleNamespace:
+        made: Any = base.__new__(cls)
+        return made, calls.METHODS[base, "__init__"](made, *args, **kwargs)[1]
     made = cls(*args, **kwargs) if not isinstance(base, type) or _is_value(base) else None
     if made is None:
         plain, back = handler(*args, **kwargs)
@@ -219,6 +226,10 @@ def _run_moved(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 _KNOWN_ARGUMENTS = "__zyg_arguments__"
+_NOTED = "__zyg_attributes__"
+OF_ZYG = frozenset(
+    {_KNOWN_ARGUMENTS, _NOTED}
+)  # what exceptions have in their `__dict__`, besides what is the program's
 
 
 def arguments_are_known(exception: Any) -> Any:
@@ -230,11 +241,79 @@ def arguments_are_known(exception: Any) -> Any:
 def make_exception(cls: type[BaseException], /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """(value, back) of a call of a class of exceptions without code of its own."""
     made = arguments_are_known(cls(*args, **kwargs))
-    return made, (_run_exception, made, len(args) + len(kwargs))
+    return made, (_run_exception, made, len(args) + len(kwargs), attributes_from(made, (*args, *kwargs.values())))
 
 
 def has_known_arguments(exception: Any) -> bool:
     return _KNOWN_ARGUMENTS in exception.__dict__
+
+
+def attributes_of_c(exception: Any) -> tuple[str, ...]:
+    """The names of what C code of an exception's class keeps beside `args`: the `code` of SystemExit, the `errno` of OSError.
+
+    >>> attributes_of_c(ValueError()), attributes_of_c(SystemExit())
+    ((), ('code',))
+    """
+    cls = type(exception)
+    return _attributes_of_c(cls if cls in EXCEPTIONS else next(c for c in cls.__mro__ if c in EXCEPTIONS))
+
+
+@functools.cache
+def _attributes_of_c(cls: type) -> tuple[str, ...]:
+    return tuple(
+        name
+        for c in cls.__mro__
+        if c in EXCEPTIONS
+        for name, held in vars(c).items()
+        if isinstance(held, (types.MemberDescriptorType, types.GetSetDescriptorType))
+        if not name.startswith("__") and name != "args" and (c, name) != (StopIteration, "value")
+    )
+
+
+def attributes_from(exception: Any, values: tuple[Any, ...]) -> tuple[tuple[str, int, range | None], ...]:
+    """Which attributes of C code were made of the arguments of an exception: their names, which argument, which item of so many."""
+    names = attributes_of_c(exception)
+    if not names:
+        return ()
+    found: list[tuple[str, int, range | None]] = []
+    for name in names:
+        y = getattr(exception, name, None)
+        if not flows(y):
+            continue
+        for k, value in enumerate(values):
+            if value is y:
+                found.append((name, k, None))
+            elif type(value) is tuple and any(part is y for part in value):
+                at = next(at for at, part in enumerate(value) if part is y)
+                found.append((name, k, range(at, len(value))))
+            else:
+                continue
+            note_attribute(exception, name, y)
+            break
+        else:
+            if y is exception.args:  # SystemExit with several arguments
+                found.append((name, -1, None))
+                note_attribute(exception, name, y)
+    return tuple(found)
+
+
+def flows(y: Any) -> bool:
+    """Whether a value has a cotangent that flows.
+
+    >>> flows(1.5), flows(("a", (2.0,))), flows([1.0])
+    (True, True, False)
+    """
+    return any(map(flows, y)) if isinstance(y, tuple) else is_number(y)
+
+
+def note_attribute(exception: Any, name: str, value: Any) -> None:
+    """It is known what an attribute of C code comes from, as long as it is this."""
+    exception.__dict__.setdefault(_NOTED, {})[name] = value
+
+
+def is_noted(exception: Any, name: str, value: Any) -> bool:
+    noted = exception.__dict__.get(_NOTED, {})
+    return name in noted and noted[name] is value
 
 
 def _run_exception(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -246,12 +325,22 @@ def _run_exception(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     held = (*held, *[None] * (back[2] - len(held)))
     if first is not None:
         held = (accumulate(held[0], first), *held[1:])
+    for name, k, at in back[3]:
+        c = shadows.take_attr(back[1], name)
+        if c is None:
+            continue
+        if k < 0:
+            held = tuple([accumulate(a, b) for a, b in zip(held, c)])
+            continue
+        if at is not None:
+            c = (*[None] * at.start, c, *[None] * (len(at) - 1))
+        held = (*held[:k], accumulate(held[k], c), *held[k + 1 :])
     return (None, *held)
 
 
 def run_exception_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """The same where `__init__` has run, too."""
-    second = calls.run(back[3], None, shadows)
+    second = calls.run(back[-1], None, shadows)
     if id(back[1]) not in shadows.holders:
         return None if second is None else (None, *second[1:])
     first = _run_exception(back, d, shadows)
@@ -291,7 +380,7 @@ def _number_new(cls: type, /, *args: Any) -> tuple[Any, Any]:
 def exception_new(base: Any, cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """`__new__` of an exception keeps the arguments."""
     made = arguments_are_known(base.__new__(cls, *args, **kwargs))
-    return made, (_run_exception_new, made, len(args) + len(kwargs))
+    return made, (_run_exception_new, made, len(args) + len(kwargs), attributes_from(made, (*args, *kwargs.values())))
 
 
 def _run_exception_new(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -401,10 +490,17 @@ def _object_init(x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
 
 def _exception_init(cls: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     cls.__init__(arguments_are_known(x), *args, **kwargs)
-    return None, (_run_exception, x, len(args) + len(kwargs))
+    return None, (_run_exception, x, len(args) + len(kwargs), attributes_from(x, (*args, *kwargs.values())))
 
 
 EXCEPTIONS = {c for c in vars(builtins).values() if isinstance(c, type) and issubclass(c, BaseException)}
+
+
+@calls.method(BaseException, "with_traceback", exact=True)
+def _with_traceback(x: BaseException, traceback: Any, /) -> tuple[Any, Any]:
+    return x.with_traceback(traceback), None
+
+
 for _base in EXCEPTIONS:
     if "__init__" in _base.__dict__:
         calls.method(_base, "__init__")(functools.partial(_exception_init, _base))

@@ -172,7 +172,9 @@ def run_extended_by_itself(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 
 def record_set_update(x: Any, values: Any) -> Any:
-    iterator, rec = iteration.pairs(values)
+    # (C code takes the items of a set, whatever its `__iter__` is.)
+    of_set = isinstance(values, (set, frozenset))
+    iterator, rec = iteration.plain_pairs(values) if of_set else iteration.pairs(values)
     if rec is None:
         set.update(x, iterator)
         return None

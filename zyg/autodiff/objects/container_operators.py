@@ -39,12 +39,9 @@ def binary(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
             return reentry.followed(operator.mul, (a, b))
     elif op == "or" and isinstance(a, dict) and isinstance(b, dict):
         return _dict_union(a, b)
-    elif op in ("or", "and", "sub", "xor") and isinstance(a, (set, frozenset)):
-        y = FUNCTIONS[op](a, b)
-        return y, (run_set_operation, y, a, b)
     elif op == "mod" and isinstance(a, (str, bytes)):
         return reentry.followed(operator.mod, (a, b))
-    return None
+    return objects.set_methods.operated(op, a, b)
 
 
 def _tuple_sum(a: Any, b: Any) -> tuple[Any, Any]:
@@ -73,8 +70,6 @@ BY_TYPES: dict[tuple[str, type, type], Any] = {
     ("mul", list, int): _list_repeated,
     ("or", dict, dict): _dict_union,
 }
-
-FUNCTIONS = {"or": operator.or_, "and": operator.and_, "sub": operator.sub, "xor": operator.xor}
 
 
 def run_tuple_sum(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -140,13 +135,6 @@ def run_dict_union(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     shadow.clear()
 
 
-def run_set_operation(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    _, y, a, b = back
-    for key, c in (shadows.take_dict(y) or {}).items():
-        if c is not None:
-            shadows.add_key(a if key in a else b, key, c)
-
-
 def inplace(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
     """(value, back) of an in-place operator on containers; None if it is something else."""
     if isinstance(a, (list, deque, array.array)):
@@ -165,25 +153,11 @@ def inplace(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
     if op == "or" and isinstance(a, dict):
         inner = construction.record_dict_update(a, b)
         return a, (run_inplace, inner)
-    if isinstance(a, set) and op in ("or", "and", "sub", "xor"):
-        if op == "or":
-            inner = construction.record_set_update(a, b)
-            return a, None if inner is None else (run_inplace, inner)
-        before = set(a)
-        a = INPLACE[op](a, b)
-        return a, (run_set_shrunk, a, before) if op != "xor" else None
-    return None
-
-
-INPLACE = {"and": operator.iand, "sub": operator.isub, "xor": operator.ixor}
+    return objects.set_methods.operated(op, a, b, in_place=True)
 
 
 def run_inplace(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return back[1][0](back[1], None, shadows)
-
-
-def run_set_shrunk(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    """Elements that left have no cotangents from later; those that stayed keep theirs."""
 
 
 def _run_bounded_repeated_in_place(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import copy
 import sys
 from collections import deque
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from . import builtins_, calls, dates, foreign, iterables_
+from . import builtins_, calls, dates, foreign, iterables_, iteration, structure
 from .arithmetic import method_of
 from .calls import known
 from .cotangents import INERT, is_number
@@ -26,19 +26,27 @@ def _copy(x: Any) -> tuple[Any, Any]:
     _refuse_own_ways(x, "copy.copy", _COPYING)
     y = copy.copy(x)
     dates.hold(y)
-    return y, (_run_copied, [(x, y)])
+    return y, (_run_copied, [(x, y, {})])
 
 
 @known(copy.deepcopy)
 def _deepcopy(x: Any, memo: Any = None) -> tuple[Any, Any]:
     memo = {} if memo is None else memo
-    for old in _within(x, {}):
+    inside = _within(x, {})
+    for old in inside:
         _refuse_own_ways(old, "copy.deepcopy", ("__deepcopy__", *_COPYING))
     y = copy.deepcopy(x, memo)
-    copied = [(old, memo[id(old)]) for old in _within(x, {}) if id(old) in memo]
-    for _, new in copied:
+    copied = [(old, memo[id(old)], _keys_copied(old, memo)) for old in inside if id(old) in memo]
+    for _, new, _ in copied:
         dates.hold(new)
     return y, (_run_copied, copied) if not (is_number(x) or isinstance(x, tuple)) else (_run_deep_tuple, copied)
+
+
+def _keys_copied(x: Any, memo: dict[int, Any]) -> dict[Any, Any]:
+    """The items of a set, or keys of a dict, which have copies that may be equal to nothing but themselves: by these."""
+    if not isinstance(x, (dict, set, frozenset)):
+        return {}
+    return {memo[id(key)]: key for key in iteration.own_items(x) if id(key) in memo}
 
 
 # What says how an object is copied; that of a container goes through its items, which a subclass may say.
@@ -49,6 +57,12 @@ _ITEMS = {list: ("__iter__", "append", "extend"), dict: ("items", "__setitem__")
 def _refuse_own_ways(x: Any, name: str, methods: tuple[str, ...]) -> None:
     """Code of a class by which C code or the standard library copies objects of it is not followed."""
     cls = type(x)
+    if isinstance(x, iteration.Iterator):
+        foreign.refuse(
+            f"{name} of an iterator in code that is differentiated",
+            foreign.caller(),
+            "make a list of what it gives, or use itertools.tee",
+        )
     for method in (*methods, *next((names for base, names in _ITEMS.items() if issubclass(cls, base)), ())):
         found = getattr(cls, method, None)
         if type(found) is FunctionType and found.__module__.partition(".")[0] not in sys.stdlib_module_names:
@@ -64,17 +78,17 @@ def _within(x: Any, seen: dict[int, Any]) -> list[Any]:
     if id(x) in seen or type(x) in INERT or is_number(x):
         return []
     seen[id(x)] = x
-    if isinstance(x, (tuple, set, frozenset)):
-        return [o for v in x for o in _within(v, seen)] + ([x] if isinstance(x, set) else [])
+    if isinstance(x, tuple):
+        return [o for v in x for o in _within(v, seen)]
     found = [x]
-    if isinstance(x, (list, deque)):
-        found += [o for v in x for o in _within(v, seen)]
+    parts: list[Any] = []
+    if isinstance(x, (list, deque, set, frozenset)):
+        parts += iteration.own_items(x)
     elif isinstance(x, dict):
-        found += [o for v in x.values() for o in _within(v, seen)]
-    held = getattr(x, "__dict__", None)
-    if held and not isinstance(x, type):
-        found += [o for v in held.values() for o in _within(v, seen)]
-    return found
+        parts += [*dict.keys(x), *dict.values(x)]
+    if not isinstance(x, (type, ModuleType, FunctionType)):
+        parts += [getattr(x, name, None) for name in structure.fields_of(x)]
+    return found + [o for v in parts for o in _within(v, seen)]
 
 
 def _run_deep_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -84,7 +98,7 @@ def _run_deep_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def _run_copied(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """What the copies have gathered goes to the originals."""
-    for old, new in back[1]:
+    for old, new, keys in back[1]:
         if shadows.marks and (refused := shadows.mark_of(new)) is not None:
             shadows.mark(old, refused)
         if isinstance(old, np.ndarray):
@@ -97,7 +111,7 @@ def _run_copied(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
             shadows.items[id(new)] = type(items)()
             for key, c in items.items() if isinstance(items, dict) else enumerate(items):
                 if c is not None:
-                    (shadows.add_key if isinstance(items, dict) else shadows.add_item)(old, key, c)
+                    (shadows.add_key if isinstance(items, dict) else shadows.add_item)(old, keys.get(key, key), c)
         for name, c in shadows.take_attributes(new).items():
             if c is not None:
                 shadows.add_attr(old, name, c)

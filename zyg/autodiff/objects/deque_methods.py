@@ -1,69 +1,14 @@
-"""The methods of sets, deques, and arrays of the array module."""
+"""The methods of deques, and of arrays of the array module."""
 
 from __future__ import annotations
 
 import array
-import functools
 from collections import deque
 from typing import Any
 
 from . import calls, construction, conversions, draining, iteration, reentry, subscripts
-from .builtins_ import ask
 from .calls import method
-from .dict_methods import run_dict_copied
 from .methods_ import insert, query_methods, run_permuted, run_popped
-
-
-@method(set, "add", exact=True)
-def _set_add(x: Any, value: Any) -> tuple[Any, Any]:
-    return None, construction.record_set_add(x, value)
-
-
-method(set, "discard", exact=True)(functools.partial(ask, set.discard))
-method(set, "remove", exact=True)(functools.partial(ask, set.remove))
-method(set, "clear", exact=True)(functools.partial(ask, set.clear))
-
-
-@method(set, "copy", exact=True)
-def _set_copy(x: Any) -> tuple[Any, Any]:
-    y = set(x)
-    return y, (run_dict_copied, y, x)
-
-
-@method(set, "update")
-def _set_update(x: Any, *values: Any) -> tuple[Any, Any]:
-    backs = [construction.record_set_update(x, v) for v in values]
-    return None, (_run_set_updates, backs)
-
-
-def _run_set_updates(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    result = []
-    for inner in reversed(back[1]):
-        given = None if inner is None else inner[0](inner, None, shadows)
-        result.append(None if given is None else given[1])
-    return (None, *reversed(result))
-
-
-@method(set, "union")
-def _union(x: Any, *others: Any) -> tuple[Any, Any]:
-    y = set(x)
-    backs = [construction.record_set_update(y, v) for v in others]
-    return y, (_run_union, y, x, backs)
-
-
-def _run_union(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    result = _run_set_updates((None, back[3]), None, shadows)
-    run_dict_copied(back, None, shadows)
-    return result
-
-
-def _subset(f: Any, x: Any, /, *others: Any) -> tuple[Any, Any]:
-    y = f(x, *others)
-    return y, (run_dict_copied, y, x)
-
-
-for _name in ("intersection", "difference"):
-    method(set, _name)(functools.partial(_subset, getattr(set, _name)))
 
 
 @method(deque, "append", exact=True)

@@ -11,6 +11,7 @@ from .builtins_ import MISSING, ask
 from .calls import known, method
 from .cotangents import accumulate
 from .methods_ import delitem_method, iter_method, operator_method, query_methods, setitem_method
+from .passing import passes
 from .reach import PLAIN, check_key
 
 
@@ -192,3 +193,22 @@ def _run_fromkeys(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         total = accumulate(total, shadows.take_key(y, key))
     refused = [subscripts.refused_key(y, key, shadows) if iteration.is_number_key(key) else None for key in listed]
     return None, draining.give(drain, refused if any(refused) else None, shadows), total
+
+
+def _from_keys(cls: Any, keys: Any, value: Any = None) -> Any:
+    made = cls()
+    for key in keys:
+        made[key] = value
+    return made
+
+
+@passes(lambda variables: [(_run_from_keys,)])
+def from_keys(cls: type, /, keys: Any, value: Any = None) -> tuple[Any, Any]:
+    """The same of a class derived from dict."""
+    y, back = calls.call(_from_keys, (cls, keys, value))
+    return y, None if back is None else (_run_from_keys, back)
+
+
+def _run_from_keys(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else (None, *given[2:])

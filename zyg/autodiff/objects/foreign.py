@@ -51,9 +51,15 @@ FOREIGN_PACKAGES = frozenset(
 )
 
 
+# The functions of `statistics` that compute with floats, as the others do with fractions.
+_IN_FLOATS = "NormalDist.", "quantiles"
+
+
 def is_foreign(f: Any) -> bool:
     """Whether a Python function belongs to a package whose work is done outside of Python."""
     module = f.__globals__.get("__name__")
+    if module == "statistics" and f.__qualname__.startswith(_IN_FLOATS):
+        return False
     return isinstance(module, str) and module.partition(".")[0] in FOREIGN_PACKAGES
 
 
@@ -171,7 +177,7 @@ def result(value: Any, what: str, hint: str, operands: tuple[Any, ...] = ()) -> 
 def _run_result(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, value, what, hint, place, forms, inside = back
     refused = refused_in(d)
-    if refused is None and (_any(d) if isinstance(d, tuple) else d is not None) or has_shadow(value, shadows):
+    if refused is None and (any_in(d) if isinstance(d, tuple) else d is not None) or has_shadow(value, shadows):
         refused = refused or Refused(Unsupported(what, position_of(place), hint=hint))
     if refused is None:
         refused = next((found for x in inside if (found := shadows.mark_of(x)) is not None), None)
@@ -245,12 +251,12 @@ def hidden(value: Any, what: str, hint: str) -> tuple[Any, Any]:
 
 def _run_hidden(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, value, what, hint, place = back
-    if (_any(d) if isinstance(d, tuple) else d is not None) or has_shadow(value, shadows):
+    if (any_in(d) if isinstance(d, tuple) else d is not None) or has_shadow(value, shadows):
         refuse(what, place, hint)
 
 
-def _any(d: Any) -> bool:
-    return any(map(_any, d)) if isinstance(d, tuple) else d is not None
+def any_in(d: Any) -> bool:
+    return any(map(any_in, d)) if isinstance(d, tuple) else d is not None
 
 
 def vanishes(shadow: np.ndarray) -> bool:
@@ -269,7 +275,7 @@ def has_shadow(value: Any, shadows: Any) -> bool:
     if isinstance(value, tuple):
         return any(has_shadow(v, shadows) for v in value)
     items = shadows.items.get(id(value))
-    if items and any(_any(v) for v in (items.values() if isinstance(items, dict) else items)):
+    if items and any(any_in(v) for v in (items.values() if isinstance(items, dict) else items)):
         return True
     attributes = shadows.attributes_of(value)
-    return bool(attributes) and any(map(_any, attributes.values()))
+    return bool(attributes) and any(map(any_in, attributes.values()))

@@ -157,6 +157,20 @@ class Generator(Iterator):
     def gi_code(self) -> Any:
         return self.forward.gi_code
 
+    @property
+    def gi_running(self) -> bool:
+        return self.forward.gi_running
+
+    @property
+    def gi_frame(self) -> Any:
+        foreign.refuse(
+            "the frame of a generator (`gi_frame`) in code that is differentiated",
+            foreign.caller(),
+            "keep in a variable what is known of the generator",
+        )
+
+    gi_yieldfrom = gi_suspended = gi_frame
+
     def fail(self, error: BaseException, run: Any = None) -> None:
         """The generator is left by an exception, which takes along what undoes its last step."""
         record = self.record

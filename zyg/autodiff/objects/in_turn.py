@@ -216,7 +216,7 @@ def _getattr(x: Any, name: str) -> Made:
         if found is None or is_slot(cls, found):
             if name != "__dict__" and find(cls, "__getattr__") is None:
                 return (getattr(x, name), (run_attr, x, name)), (_run_getattr, x, name)
-        elif type(found) is FunctionType and not isinstance(x, (tuple, *NUMERIC)):
+        elif type(found) is FunctionType and not issubclass(type(x), (tuple, *NUMERIC)):
             y = getattr(x, name)
             if type(y) is MethodType and y.__func__ is found:
                 return (y, None), None

@@ -246,14 +246,14 @@ NOTHING = (nothing,)
 
 def own_items(x: Any) -> Any:
     """What the builtin class of a container gives when it is gone through, whatever a subclass does in its place."""
-    for base in _CONTAINERS:
+    for base in CONTAINERS:
         if isinstance(x, base):
             return base.__iter__(x)
     return iter(x)
 
 
 # An OrderedDict has an order of its own, which the methods of dict do not know.
-_CONTAINERS: tuple[Any, ...] = (list, tuple, collections.OrderedDict, dict, set, frozenset, collections.deque)
+CONTAINERS: tuple[Any, ...] = (list, tuple, collections.OrderedDict, dict, set, frozenset, collections.deque)
 
 
 def own_views(mapping: Any) -> Any:

@@ -245,6 +245,22 @@ def _run_binary_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return rule(d, y, other, x)[::-1] if swapped else rule(d, y, x, other)
 
 
+def _divmod_method(cls: Any, name: str, swapped: bool) -> None:
+    compute, rule = getattr(cls, name), RULES["mod"]
+
+    def both(x: Any, other: Any) -> tuple[Any, Any]:
+        y = compute(x, other)
+        if y is NotImplemented:
+            return y, None
+        return y, (_run_divmod_method, (_run_binary_method, rule, y[1], cls.__pos__(x), other, swapped))
+
+    method(cls, name)(both)
+
+
+def _run_divmod_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None if d is None else calls.run(back[1], d[1], shadows)
+
+
 def _unary_method(cls: Any, op: str) -> None:
     compute, rule = getattr(cls, f"__{op}__"), RULES[op]
 
@@ -260,6 +276,9 @@ for _cls in (float, int, complex):
         for _name in (f"__{_op}__", f"__r{_op}__"):
             if hasattr(_cls, _name):
                 _binary_method(_cls, _op, _name, _name.startswith("__r"))
+    if hasattr(_cls, "__divmod__"):
+        _divmod_method(_cls, "__divmod__", False)
+        _divmod_method(_cls, "__rdivmod__", True)
     for _op in ("neg", "pos", "abs"):
         _unary_method(_cls, _op)
 

@@ -23,6 +23,7 @@ from zyg.ir.records import replace
 from . import (
     adapters,
     attributes,
+    builtins_,
     calls,
     class_statements,
     classes,
@@ -59,9 +60,9 @@ def _plainly(function: Any) -> Any:
 
 for _function in (
     calls.refresh, calls.known_function, calls.known_entry, reach.entered, structure.form, structure.forms_of, together.end, knowledge.begin, knowledge.release, accesses.readers, accesses.writers, inlining.as_it_was,
-    rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.is_foreign, foreign.name_of, find,
+    builtins_.user_frame, rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.is_foreign, foreign.name_of, find,
     is_python, class_statements.metaclass, class_statements.forward_of_body,
-    class_statements.runs_code, generators.cleans_up, generators.abandoned, generators.gives_items_of_another, generators.begin, generators.end, generators.forget, escaping.watch_generators, trying.enter, trying.leave, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments,
+    class_statements.runs_code, generators.cleans_up, generators.abandoned, generators.gives_items_of_another, generators.begin, generators.end, generators.forget, escaping.watch_generators, trying.enter, trying.leave, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments, classes.attributes_from, classes.note_attribute, classes.is_noted,
     holders.class_for, shadows.joined_now, attributes.attribute_handler, dataclasses_.signature,
     numpy_.of_objects, numpy_.is_hidden, foreign.is_opaque, iteration.is_number_key, iteration.place_of_keys,
     dataclasses_._is_plain, class_statements.with_known_code,
@@ -85,7 +86,9 @@ def _gather_together(alike: Any, shadows: Any) -> tuple[None, None]:
 @known(method_of)
 def _method_of(x: Any, name: str) -> tuple[Any, Any]:
     found = method_of(x, name)
-    return found, (_run_method_of, found) if type(found) is MethodType and isinstance(x, (tuple, *NUMERIC)) else None
+    return found, (_run_method_of, found) if type(found) is MethodType and issubclass(
+        type(x), (tuple, *NUMERIC)
+    ) else None
 
 
 def _run_method_of(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

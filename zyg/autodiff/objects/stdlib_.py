@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import _random
+import _statistics
+import _typing
 import bisect
 import collections
 import functools
 import gc
+import math
 import operator
 import pickle
 import random
@@ -26,7 +29,7 @@ from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import Unsupported
 from zyg.remedies import remedy
 
-from . import builtins_, calls, conversions, dates, draining, effects, foreign, iteration, methods_, structure
+from . import builtins_, calls, conversions, dates, draining, effects, foreign, iteration, methods_, reach, structure
 from .calls import known, method
 from .cotangents import SCALARS, Refused, accumulate, is_number, refused_in
 from .ordering import less
@@ -38,12 +41,38 @@ def _means(target: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         @known(target, exact=True)
+        @passes()
         def handler(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
             return calls.call(function, args, kwargs)
 
         return function
 
     return register
+
+
+# ----------------------------------------------------------------------------------------------------------- sys
+
+
+@_means(sys.exit)
+def _exit(status: Any = None, /) -> Any:
+    if isinstance(status, SystemExit):
+        raise status
+    if isinstance(status, tuple):
+        raise SystemExit(*status)
+    raise SystemExit if status is None else SystemExit(status)
+
+
+# -------------------------------------------------------------------------------------------------------- typing
+
+
+@known(_typing._idfunc, exact=True)
+def _new_type(x: Any, /) -> tuple[Any, Any]:
+    """A call of what `typing.NewType` gives."""
+    return x, (_run_new_type,)
+
+
+def _run_new_type(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, d
 
 
 # -------------------------------------------------------------------------------------------------- collections
@@ -255,7 +284,8 @@ def _rounded(target: Callable[..., Any], function: Callable[..., Any]) -> Callab
     """The entry of a function of lists: its value, which is rounded in its own way, and the derivatives of another one."""
 
     def handler(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        if any(isinstance(x, iteration.Iterator) or not hasattr(x, "__len__") for x in args):
+        given = [x for x in (*args, *kwargs.values()) if not (x is None or type(x) in (str, bool) or is_number(x))]
+        if any(isinstance(x, iteration.Iterator) or not hasattr(x, "__len__") for x in given):
             return calls.call_foreign(target, *args, **kwargs)
         y = target(*args, **kwargs)
         return y, calls.call(function, args, kwargs)[1]
@@ -276,16 +306,64 @@ def _weighted_mean(data: Any, weights: Any) -> Any:
     return sum([a * b for a, b in zip(data, weights)]) / sum(weights)
 
 
+def _variance(data: Any, xbar: Any = None) -> Any:
+    return _squares(data, xbar) / (len(data) - 1)
+
+
+def _pvariance(data: Any, mu: Any = None) -> Any:
+    return _squares(data, mu) / len(data)
+
+
+def _squares(data: Any, about: Any) -> Any:
+    middle = sum(data) / len(data) if about is None else about
+    return sum([(x - middle) ** 2 for x in data])
+
+
+def _stdev(data: Any, xbar: Any = None) -> Any:
+    return _root(_variance(data, xbar))
+
+
+def _pstdev(data: Any, mu: Any = None) -> Any:
+    return _root(_pvariance(data, mu))
+
+
+def _root(variance: Any) -> Any:
+    return math.sqrt(variance) if variance else 0.0 * variance  # of a perfect fit the derivative is 0
+
+
+def _harmonic_mean(data: Any, weights: Any = None) -> Any:
+    if not all(data):
+        return 0.0
+    weights = [1.0] * len(data) if weights is None else weights
+    return sum(weights) / sum([w / x for w, x in zip(weights, data)])
+
+
 _statistic(statistics.mean, lambda items, y: [1.0 / len(items)] * len(items))
 _statistic(
     statistics.fmean, lambda items, y: [1.0 / len(items)] * len(items), _rounded(statistics.fmean, _weighted_mean)
 )
-_statistic(statistics.variance, lambda items, y: _deviations(items, len(items) - 1))
-_statistic(statistics.pvariance, lambda items, y: _deviations(items, len(items)))
-_statistic(statistics.stdev, lambda items, y: [s / (2.0 * y) if y else 0.0 for s in _deviations(items, len(items) - 1)])
-_statistic(statistics.pstdev, lambda items, y: [s / (2.0 * y) if y else 0.0 for s in _deviations(items, len(items))])
+_statistic(
+    statistics.variance, lambda items, y: _deviations(items, len(items) - 1), _rounded(statistics.variance, _variance)
+)
+_statistic(
+    statistics.pvariance, lambda items, y: _deviations(items, len(items)), _rounded(statistics.pvariance, _pvariance)
+)
+_statistic(
+    statistics.stdev,
+    lambda items, y: [s / (2.0 * y) if y else 0.0 for s in _deviations(items, len(items) - 1)],
+    _rounded(statistics.stdev, _stdev),
+)
+_statistic(
+    statistics.pstdev,
+    lambda items, y: [s / (2.0 * y) if y else 0.0 for s in _deviations(items, len(items))],
+    _rounded(statistics.pstdev, _pstdev),
+)
 _statistic(statistics.geometric_mean, lambda items, y: [y / (len(items) * x) for x in items])
-_statistic(statistics.harmonic_mean, lambda items, y: [y * y / (len(items) * x * x) for x in items])
+_statistic(
+    statistics.harmonic_mean,
+    lambda items, y: [y * y / (len(items) * x * x) for x in items],
+    _rounded(statistics.harmonic_mean, _harmonic_mean),
+)
 
 
 @_rounded_by(statistics.covariance)
@@ -323,6 +401,72 @@ def _median(data: Any) -> Any:
     return items[n // 2] if n % 2 == 1 else (items[n // 2 - 1] + items[n // 2]) / 2
 
 
+@_means(statistics.median_grouped)
+def _median_grouped(data: Any, interval: Any = 1.0) -> Any:
+    items = sorted(data)
+    n = len(items)
+    if n == 0:
+        raise statistics.StatisticsError("no median for empty data")
+    x = items[n // 2]
+    first = bisect.bisect_left(items, x)
+    count = bisect.bisect_right(items, x, lo=first) - first
+    interval, x = float(interval), float(x)
+    return x - interval / 2.0 + interval * (n / 2 - first) / count
+
+
+def _choice(f: Callable[..., Any]) -> None:
+    """The entry of a function of data that gives one of these, or a list of some."""
+
+    @known(f)
+    def handler(data: Any) -> tuple[Any, Any]:
+        items, drain = draining.drained(data)
+        if not reach.PLAIN.issuperset(map(type, items)):
+            return calls.call_foreign(f, data)
+        y = f(items)
+        places = {id(x): k for k, x in reversed([*enumerate(items)])}
+        chosen = [places[id(x)] for x in (y if type(y) is list else [y])]
+        return y, (_run_choice, drain, len(items), y, chosen)
+
+
+def _run_choice(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, drain, count, y, chosen = back
+    taken = shadows.take_list(y) or [] if type(y) is list else [d]
+    ds: list[Any] = [None] * count
+    for k, c in zip(chosen, taken):
+        ds[k] = c
+    return None, draining.give(drain, ds if any(c is not None for c in taken) else None, shadows)
+
+
+for _f in (statistics.median_low, statistics.median_high, statistics.mode, statistics.multimode):
+    _choice(_f)
+
+
+def _from_samples(cls: Any, data: Any) -> Any:
+    data = list(data)
+    sigma = statistics.stdev(data)
+    return cls(statistics.mean(data), sigma)
+
+
+@known(vars(statistics.NormalDist)["from_samples"].__func__, exact=True)
+@passes()
+def _normal_from_samples(cls: Any, data: Any) -> tuple[Any, Any]:
+    return calls.call(_from_samples, (cls, data))
+
+
+@known(_statistics._normal_dist_inv_cdf)
+def _inverse_of_normal(p: float, mu: float, sigma: float, /) -> tuple[Any, Any]:
+    y = _statistics._normal_dist_inv_cdf(p, mu, sigma)
+    return y, (_run_inverse_of_normal, y, mu, sigma)
+
+
+def _run_inverse_of_normal(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, mu, sigma = back
+    if d is None:
+        return None
+    z = (y - mu) / sigma
+    return None, d * (sigma * math.sqrt(2.0 * math.pi) * math.exp(0.5 * z * z)), d, d * z
+
+
 # --------------------------------------------------------------------------------------------------- collections
 
 
@@ -343,19 +487,46 @@ def _run_popitem(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 @known(pickle.dumps)
 def _dumps(x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     made, back = calls.call_foreign(pickle.dumps, x, *args, **kwargs)
-    if _makings.all and structure.holds_numbers(structure.form(x)):
-        _makings.all[-1].pickled.add(made)
+    form = structure.form(x)
+    if _makings.all and type(made) is bytes and structure.holds_numbers(form):
+        pickled = _Pickled()
+        _makings.all[-1].pickled.setdefault(made, []).append(pickled)
+        back = (_run_pickled, back, pickled, form)
     return made, back
+
+
+class _Pickled:
+    """Stands for what was written into bytes: marked where a derivative comes to what was read from these."""
+
+
+def _run_pickled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, pickled, form = back
+    given = calls.run(inner, d, shadows)
+    refused = shadows.mark_of(pickled)
+    if refused is None:
+        return given
+    c = structure.refuse(form, refused, shadows)
+    return (None, c) if given is None else (None, accumulate(given[1], c), *given[2:])
 
 
 @known(pickle.loads)
 def _loads(data: Any, /, **kwargs: Any) -> tuple[Any, Any]:
     """A copy by way of bytes, which know nothing of derivatives; of what was written into them elsewhere there is none."""
     made, back = calls.call_foreign(pickle.loads, data, **kwargs)
-    if type(data) is bytes and any(data in making.pickled for making in _makings.all):
-        what = "a derivative through `pickle.loads` of what `pickle.dumps` gave"
-        return foreign.hidden(made, what, remedy("pickle.loads") or "")
+    pickled = [p for making in _makings.all for p in making.pickled.get(data, ())] if type(data) is bytes else []
+    if pickled:
+        return made, (_run_unpickled, back, structure.form(made), pickled, foreign.caller())
     return made, back
+
+
+def _run_unpickled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, form, pickled, place = back
+    if foreign.any_in(d) or structure.has_shadow(form, shadows):
+        what, hint = "a derivative through `pickle.loads` of what `pickle.dumps` gave", remedy("pickle.loads") or ""
+        refused = refused_in(d) or Refused(Unsupported(what, foreign.position_of(place), hint=hint))
+        for p in pickled:
+            shadows.mark(p, refused)
+    return calls.run(inner, d, shadows)
 
 
 # ------------------------------------------------------------------------------------------------ functools.lru_cache
@@ -390,7 +561,7 @@ class _Making:
         # Functions that depend on their arguments alone, where these are ints and text.
         self.of_ints: dict[int, Any] = {}
         self.in_caches: dict[int, _Memo] = {}  # what came into the caches of functions meanwhile
-        self.pickled: set[bytes] = set()  # what `pickle.dumps` has made of numbers
+        self.pickled: dict[bytes, list[_Pickled]] = {}  # what `pickle.dumps` has made of numbers
 
 
 class _Makings(threading.local):

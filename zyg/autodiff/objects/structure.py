@@ -101,6 +101,9 @@ def _form_of_object(x: Any, t: type, seen: Seen) -> Form:
             FlatTuples.of(held) if kinds == _TUPLE else objects.together.look(held, seen) if len(kinds) == 1 else None
         )
         return ("list", x, together or [form(v, seen) for v in held])
+    if issubclass(t, (set, frozenset)):
+        items = tuple(iteration.own_items(x))
+        return NOTHING if INERT.issuperset(map(type, items)) else ("set", x, items)
     if issubclass(t, dict):
         alike = objects.together.look(dict.values(x), seen)
         if alike is not None:
@@ -240,12 +243,17 @@ def content(cell: CellType) -> Any:
 
 def fields_of(x: Any) -> tuple[str, ...]:
     """The names of what an object holds: those of a dataclass in their order, else `__dict__`, then slots."""
+    from . import classes
+
     cls = type(x)
     fields = getattr(cls, "__dataclass_fields__", None)
     if fields is not None:
         return tuple(fields)
     own = getattr(x, "__dict__", None)  # of any kind, where a class answers to all names
     names: dict[str, None] = dict.fromkeys(own if isinstance(own, dict) else ())
+    if issubclass(cls, BaseException):
+        kept = [n for n in classes.attributes_of_c(x) if classes.flows(getattr(x, n, None))]
+        names = dict.fromkeys(["args", *kept, *[n for n in names if n not in classes.OF_ZYG]])
     for c in cls.__mro__:
         slots = c.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
@@ -269,6 +277,15 @@ def holds_numbers(form: Form) -> bool:
     return any(map(holds_numbers, _parts(form)))
 
 
+def has_shadow(form: Form, shadows: Any) -> bool:
+    """Whether a cotangent has come to anything in a value of this form."""
+    if form[0] in ("number", "nothing"):
+        return False
+    if foreign.has_shadow(form[1], shadows):
+        return True
+    return form[0] not in ("array", "numbers") and any(has_shadow(part, shadows) for part in _parts(form))
+
+
 def objects_of(form: Form) -> Iterable[Any]:
     """The objects that a value of this form is, holds or has captured."""
     if form[0] == "object":
@@ -276,6 +293,9 @@ def objects_of(form: Form) -> Iterable[Any]:
     if form[0] not in ("number", "array", "numbers", "nothing"):
         for part in _parts(form):
             yield from objects_of(part)
+
+
+form_of = form  # (under a name that is no parameter)
 
 
 def _parts(form: Form) -> Iterable[Form]:
@@ -286,6 +306,8 @@ def _parts(form: Form) -> Iterable[Form]:
         return form[2].values()
     if kind == "function":
         return [f for _, f in form[2]]
+    if kind == "set":
+        return map(form_of, form[2])
     return form[2:]
 
 
@@ -321,6 +343,12 @@ def _number(form: Form, d: Any, shadows: Any, take: bool) -> Any:
 
 def _nothing(form: Form, d: Any, shadows: Any, take: bool) -> None:
     return None
+
+
+def _set(form: Form, d: Any, shadows: Any, take: bool) -> None:
+    """The items of a set have no places that a gradient could be given in."""
+    if take:
+        shadows.take_dict(form[1])
 
 
 def _again(form: Form, d: Any, shadows: Any, take: bool) -> Any:
@@ -454,7 +482,7 @@ def _partial(form: Form, d: Any, shadows: Any, take: bool) -> Any:
 
 _GATHER = {
     "number": _number, "nothing": _nothing, "again": _again, "array": _array, "tuple": _tuple, "numbers": _numbers, "list": _list,
-    "dict": _dict, "object": _object, "function": _function, "method": _method, "partial": _partial,
+    "set": _set, "dict": _dict, "object": _object, "function": _function, "method": _method, "partial": _partial,
 }  # fmt: skip
 
 
@@ -505,6 +533,10 @@ def refuse(form: Form, refused: Refused, shadows: Any) -> Any:
         for key, f in form[2].items():
             if (c := refuse(f, refused, shadows)) is not None:
                 shadows.add_key(form[1], key, c)
+    elif kind == "set":
+        for item, f in zip(form[2], _parts(form)):
+            if (c := refuse(f, refused, shadows)) is not None:
+                shadows.add_key(form[1], item, c)
     elif kind == "object":
         for name, f in form[2].items():
             if (c := refuse(f, refused, shadows)) is not None:
@@ -578,7 +610,7 @@ def _scatter_list(form: Form, c: Any, shadows: Any, what: str) -> None:
 
 def _scatter_dict(form: Form, c: Any, shadows: Any, what: str) -> None:
     if not isinstance(c, dict):
-        raise TypeError(f"{what} should be a dict, not {_kind(c)}")
+        raise TypeError(f"{what} should be a dict, not {kind_of(c)}")
     unknown = [k for k in c if k not in form[2]]
     if unknown:
         raise ValueError(f"{what} has the key {unknown[0]!r}, which the value has not")
@@ -617,7 +649,7 @@ def _scatter_object(form: Form, c: Any, shadows: Any, what: str) -> None:
 
 _SCATTER = {
     "number": _scatter_number, "nothing": _scatter_nothing, "again": _scatter_again, "array": _scatter_array, "numbers": _scatter_numbers,
-    "tuple": _scatter_tuple, "list": _scatter_list, "dict": _scatter_dict, "method": _scatter_method,
+    "tuple": _scatter_tuple, "list": _scatter_list, "set": _scatter_nothing, "dict": _scatter_dict, "method": _scatter_method,
     "partial": _scatter_partial, "function": _scatter_function, "object": _scatter_object,
 }  # fmt: skip
 
@@ -626,7 +658,7 @@ def _field(c: Any, name: str, what: str) -> Any:
     if isinstance(c, dict):
         return c.get(name)
     if is_number(c) or isinstance(c, (str, list, np.ndarray)):
-        raise TypeError(f"{what} should have the fields of the value, as a named tuple or object, not be {_kind(c)}")
+        raise TypeError(f"{what} should have the fields of the value, as a named tuple or object, not be {kind_of(c)}")
     value = getattr(c, name, None)
     return getattr(c, name.lstrip("_"), None) if value is None else value
 
@@ -636,14 +668,14 @@ def _as_number(c: Any, what: str) -> Any:
         return float(c) if isinstance(c, (bool, np.bool_)) or type(c) is int else c
     if isinstance(c, np.ndarray) and c.ndim == 0:
         return c[()]
-    raise TypeError(f"{what} should be a number, not {_kind(c)}")
+    raise TypeError(f"{what} should be a number, not {kind_of(c)}")
 
 
 def _sequence(c: Any, length: int, what: str) -> Any:
     if not isinstance(c, (tuple, list, np.ndarray)):
         fields = getattr(type(c), "__dataclass_fields__", None)
         if fields is None:
-            raise TypeError(f"{what} should be a sequence of {length}, not {_kind(c)}")
+            raise TypeError(f"{what} should be a sequence of {length}, not {kind_of(c)}")
         c = tuple(getattr(c, name) for name in fields)
     if len(c) != length:
         raise ValueError(f"{what} should have {length} entries; it has {len(c)}")
@@ -652,7 +684,7 @@ def _sequence(c: Any, length: int, what: str) -> Any:
 
 def _add_array(x: np.ndarray, c: Any, shadows: Any, what: str) -> None:
     if not isinstance(c, (np.ndarray, list, tuple)) and not (x.ndim == 0 and is_number(c)):
-        raise TypeError(f"{what} should be an array of {x.ndim} dimensions, not {_kind(c)}")
+        raise TypeError(f"{what} should be an array of {x.ndim} dimensions, not {kind_of(c)}")
     c = np.asarray(c)
     if c.dtype.kind not in "fciub":
         raise TypeError(f"{what} should be an array of numbers, not of {c.dtype}")
@@ -661,9 +693,9 @@ def _add_array(x: np.ndarray, c: Any, shadows: Any, what: str) -> None:
     shadows.add_array(x, c)
 
 
-def _kind(value: Any) -> str:
+def kind_of(value: Any) -> str:
     name = type(value).__name__
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 # ---------------------------------------------------------------------------------------- what foreign code changes

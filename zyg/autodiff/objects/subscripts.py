@@ -93,7 +93,7 @@ def _general_item(x: Any, key: Any) -> tuple[Any, Any]:
         elif own is None and entered((getattr(of_class, "__func__", of_class),), deep=True):
             y, back = calls.call(generic.__class_getitem__, (key,))
         else:
-            return generic[key], None
+            return foreign.result(generic[key], f"a derivative through {x.__name__}[...] of a number", _HINT, (x, key))
         return y, None if back is None else (_run_method_item, back)
     method = find(t, "__getitem__")
     if is_python(method):

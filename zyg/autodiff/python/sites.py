@@ -606,10 +606,11 @@ def _of_exception(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
             return classes.construct(cls, *args[:split], **dict(zip(names, args[split:])))
         made = new(cls, *args[:split], **dict(zip(names, args[split:]))) if names else new(cls, *args)
         classes.arguments_are_known(made)
+        attributes = classes.attributes_from(made, args)
         y, back = forward(made, *args)
         if y is not None:
             raise TypeError(f"__init__() should return None, not '{type(y).__name__}'")
-        return made, (classes.run_exception_made, made, len(args), back)
+        return made, (classes.run_exception_made, made, len(args), attributes, back)
 
     return construct
 
