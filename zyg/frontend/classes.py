@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.ir.core import const
+from zyg.ir.departures import departing
 from zyg.ir.records import record
 from zyg.transforms import transform_of
 from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fields
@@ -99,6 +100,10 @@ def get_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
     if found is not None:
         return found
     if isinstance(v, MaybeValue) and v.absent is None:
+        if hasattr(None, name):
+            message = f"the attribute '{name}' of None, where this may be None, is not known to compiled code: test for None first"
+            e.guard(v.present, departing("TypeError"), message)
+            return get_attribute(e, v.item, name)
         e.guard(v.present, "AttributeError", f"'NoneType' object has no attribute '{name}'")
         return get_attribute(e, v.item, name)
     if isinstance(v, ConflictValue):
@@ -416,7 +421,7 @@ def _function_attribute(e: Evaluator, v: FunctionValue, name: str) -> Abstract |
 
 
 def set_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> None:
-    v = settled(e, v, f"'NoneType' object has no attribute '{name}'")
+    v = settled(e, v, f"'NoneType' object has no attribute '{name}'", "AttributeError")
     if object_record(e, v) is not None:
         assert isinstance(v, Reference)
         _set_field(e, v, name, value)
@@ -507,7 +512,7 @@ def _set_field(e: Evaluator, v: Reference, name: str, value: Abstract) -> None:
 
 
 def del_attribute(e: Evaluator, v: Abstract, name: str) -> None:
-    v = settled(e, v, f"'NoneType' object has no attribute '{name}'")
+    v = settled(e, v, f"'NoneType' object has no attribute '{name}'", "AttributeError")
     record = object_record(e, v)
     if record is None:
         raise e.refuse(f"`del` of the attribute '{name}' of a {describe(v, e.heap)}")
