@@ -263,10 +263,11 @@ def _run_cached(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def of_class(x: type, name: str) -> tuple[Any, Any]:
     """A class attribute. Its number may have been set by code that is differentiated."""
     found = find(type(x), name)
-    if type(found) is property and found.fget is not None:
-        y, back = calls.call(found.fget, (x,))
-        return y, None if back is None else (_run_first, back)
     held = find(x, name)
+    if found is not None and (held is None or hasattr(type(found), "__set__")):
+        made = by_descriptor(x, name, type(x), found)
+        if made is not None:
+            return made
     if held is not None and is_python(find(type(held), "__get__")) and not hasattr(type(found), "__set__"):
         y, back = calls.call(find(type(held), "__get__").__get__(held, type(held)), (None, x))
         return y, None if back is None else (_run_asked, back)
