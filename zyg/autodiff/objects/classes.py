@@ -164,6 +164,10 @@ def _derived(cls: type, base: type, handler: Any, args: Any, kwargs: Any) -> tup
         return cls(*args, **kwargs), None
     if base is types.SimpleNamespace:
         return objects.class_statements.namespace(cls, *args, **kwargs)
+    if base is collections.OrderedDict:
+        followed = objects.item_methods.construct(cls, args, kwargs)
+        if followed is not None:
+            return followed
     if base is weakref.ref:
         return _with_callback(cls, *args, **kwargs)
     if _is_value(base):
