@@ -188,7 +188,7 @@ def test_a_name_that_stands_for_another_function() -> None:
 
 def captured_in_try(x: float) -> float:
     try:
-        scaled = [lambda a: a * x for x in (x, 2.0)]
+        scaled = [lambda a: a * x for x in (x, 2.0)]  # noqa: B023
     except KeyError:
         return x
     return scaled[0](x) * x
@@ -196,7 +196,7 @@ def captured_in_try(x: float) -> float:
 
 def captured_in_with(x: float) -> float:
     with contextlib.nullcontext():
-        scaled = [lambda a: a * x + y for x in (x, 2.0) for y in (x, 3.0)]
+        scaled = [lambda a: a * x + y for x in (x, 2.0) for y in (x, 3.0)]  # noqa: B023
     return scaled[0](x) * x
 
 
@@ -225,7 +225,7 @@ def captured_and_changed(x: float) -> float:
 
     for _ in range(2):
         try:
-            scaled = {x: (lambda a: a * x) for x in (x, 2.0)}
+            scaled = {x: (lambda a: a * x) for x in (x, 2.0)}  # noqa: B023
             double()
         finally:
             x = x + 1.0
