@@ -413,3 +413,92 @@ def test_stars(name):
     value, back = python_pullback(f, (0.8, 0.7), {})
     assert value == f(0.8, 0.7)
     assert back(1.0) == pytest.approx(differences.gradient(f, 0.8, 0.7), rel=1e-6)
+
+
+# Setters that refuse a value, and raise with it.
+
+
+class Checked:
+    def __init__(self, w):
+        self._w = w
+
+    @property
+    def w(self):
+        return self._w
+
+    @w.setter
+    def w(self, value):
+        if value < 0.0:
+            raise Found(value)
+        self._w = value * 2.0
+
+
+class CheckedBySetattr:
+    def __init__(self, w):
+        self.w = w
+
+    def __setattr__(self, name, value):
+        if value < 0.0:
+            raise Found(value)
+        super().__setattr__(name, value)
+
+
+class NotNegative:
+    def __set_name__(self, owner, name):
+        self.name = "_" + name
+
+    def __get__(self, instance, cls=None):
+        return getattr(instance, self.name)
+
+    def __set__(self, instance, value):
+        if value < 0.0:
+            raise Found(value)
+        setattr(instance, self.name, value)
+
+
+class CheckedByDescriptor:
+    w = NotNegative()
+
+    def __init__(self, w):
+        self.w = w
+
+
+def assigned(thing, value):
+    thing.w = value
+
+
+def set_by_name(thing, value):
+    thing.w = value
+
+
+def set_by_object(thing, value):
+    object.__setattr__(thing, "w", value)
+
+
+def set_in_place(thing, value):
+    thing.w += value
+
+
+@pytest.mark.parametrize("put", [assigned, set_by_name, set_by_object, set_in_place])
+@pytest.mark.parametrize("cls", [Checked, CheckedBySetattr, CheckedByDescriptor])
+def test_setters(cls, put):
+    def f(x, y):
+        thing, total = cls(x), 0.0
+        for value in (y, -3.0 * x, 2.0 * x, -5.0 * x * y):
+            try:
+                put(thing, value)
+            except Found as error:
+                total = total * y + error.value * thing.w
+        try:
+            thing.w = -x
+        except Found as error:
+            total = total + error.value
+        try:
+            cls(x).w = -y * x
+        except Found as error:
+            total = total * error.value
+        return total * thing.w
+
+    value, back = python_pullback(f, (0.8, 0.7), {})
+    assert value == f(0.8, 0.7)
+    assert back(1.0) == pytest.approx(differences.gradient(f, 0.8, 0.7), rel=1e-6)

@@ -31,6 +31,7 @@ from . import calls, classes, foreign, later, native, numpy_
 from .arithmetic import find, is_python
 from .cotangents import INERT, NUMERIC, accumulate, is_number
 from .holders import Holder
+from .passing import passes
 from .shadows import Joined
 
 _BOUND = (BuiltinFunctionType, MethodWrapperType)
@@ -503,13 +504,18 @@ def attribute_handler(cls: type, name: str) -> Any:
 # -------------------------------------------------------------------------------------------- setattr, delattr
 
 
+@passes(lambda variables: [(_run_set_by_call,)] if _sets_by_call(variables["method"]) else [])
 def record_setattr(x: Any, value: Any, name: str) -> Any:
     """`x.name = value`."""
     cls = type(x)
     method = find(cls, "__setattr__")
-    if method is not object.__setattr__ and (is_python(method) or _is_other(method, "__setattr__")):
+    if _sets_by_call(method):
         return _shifted(calls.call(method.__get__(x, cls), (name, value))[1])
     return set_plainly(x, name, value)
+
+
+def _sets_by_call(method: Any) -> bool:
+    return method is not object.__setattr__ and (is_python(method) or _is_other(method, "__setattr__"))
 
 
 def _is_other(method: Any, name: str) -> bool:
@@ -533,6 +539,7 @@ _INSTEAD = {
 }
 
 
+@passes(lambda variables: [(_run_setter,)])
 def set_plainly(x: Any, name: str, value: Any) -> Any:
     """What `object.__setattr__` does."""
     cls = type(x)
@@ -593,16 +600,22 @@ def _changes(x: Any, name: str, value: Any = None) -> None:
     later.knowledge.changes(x, name, value)
 
 
+@passes(lambda variables: [(_run_called,)] if _deletes_by_call(variables["method"]) else [])
 def record_delattr(x: Any, name: str) -> Any:
     """`del x.name`."""
     cls = type(x)
     method = find(cls, "__delattr__")
-    if is_python(method) or _is_other(method, "__delattr__"):
+    if _deletes_by_call(method):
         back = calls.call(method.__get__(x, cls), (name,))[1]
         return None if back is None else (_run_called, back)
     return delete_plainly(x, name)
 
 
+def _deletes_by_call(method: Any) -> bool:
+    return is_python(method) or _is_other(method, "__delattr__")
+
+
+@passes(lambda variables: [(_run_first,)])
 def delete_plainly(x: Any, name: str) -> Any:
     """What `object.__delattr__` does."""
     cls = type(x)

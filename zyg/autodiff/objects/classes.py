@@ -341,6 +341,7 @@ def _run_second_argument(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @calls.method(type, "__setattr__")
 @calls.method(object, "__setattr__")
+@passes(lambda variables: [(_run_setattr,)])
 def _object_setattr(x: Any, name: str, value: Any) -> tuple[Any, Any]:
     back = objects.attributes.set_plainly(x, name, value)
     return None, None if back is None else (_run_setattr, back)
@@ -364,12 +365,14 @@ def _delete_by_object(x: Any, name: str) -> tuple[Any, Any]:
 
 
 @calls.known(type.__setattr__, exact=True)
+@passes(lambda variables: [(_run_set_by_descriptor,)])
 def _set_by_type(x: type, name: str, value: Any) -> tuple[Any, Any]:
     back = objects.attributes.set_plainly(x, name, value)
     return None, None if back is None else (_run_set_by_descriptor, back)
 
 
 @calls.known(object.__setattr__, exact=True)
+@passes(lambda variables: [(_run_set_by_descriptor,)])
 def _set_by_object(x: Any, name: str, value: Any) -> tuple[Any, Any]:
     """The same through the class, as in `__init__` of frozen dataclasses."""
     cls = type(x)
