@@ -827,3 +827,27 @@ def test_what_the_library_is_written_in_follows_its_own_rules(rule):
     for f in (math.hypot, math.sqrt, np.sqrt, math.sin, np.sin, abs, np.abs):
         rule(f)(lambda *args: (0.0, lambda d: tuple(100.0 * d for _ in args)))
     assert zyg.gradient(lambda x: np.hypot(x, 2.0) + math.dist((x, 0.0), (0.0, 1.0)) + np.sinc(x), 3.0) == wanted
+
+
+def _square(x):
+    return x * x
+
+
+class _Box:
+    pass
+
+
+@pytest.mark.parametrize("made", [lambda x: x * x, lambda x: (x * x, None), lambda x: (x * x, lambda d: (d,), 1)])
+def test_through_python_what_is_no_rule_is_shown_with_the_call(made):
+    zyg.adjoint(_square)(made)
+
+    def f(x):
+        box = _Box()
+        box.x = x
+        return _square(box.x) * 2.0
+
+    with pytest.raises(zyg.Unsupported, match="which does not return a value and a function") as raised:
+        python_pullback(f, (0.7,), {})
+    assert "return _square(box.x) * 2.0" in str(raised.value)
+    assert "^^^" in str(raised.value)
+    assert "return value, back" in str(raised.value)

@@ -82,3 +82,20 @@ def test_each_function_names_itself_where_the_value_is_no_number(asked, value):
 def test_jacobian_of_text():
     with pytest.raises(TypeError, match=r"zyg\.jacobian takes functions whose value is a number"):
         zyg.jacobian(lambda x: "text", 1.0)
+
+
+def real_or_complex(x):
+    y = x * x if x > 0.0 else 1j * x
+    return y
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_a_value_that_is_real_on_one_path_and_complex_on_another():
+    assert zyg.gradient(real_or_complex, 0.75) == (1.5,)
+    assert zyg.withgradient(real_or_complex, 0.75) == (0.5625, (1.5,))
+    assert zyg.derivative(real_or_complex)(0.75) == 1.5
+    with pytest.raises(TypeError, match="not a real number"):
+        zyg.gradient(real_or_complex, -0.75)
+    with pytest.raises(Unsupported, match="a real number on one path and a complex one on another") as caught:
+        zyg.jit(zyg.grad(real_or_complex))(0.75)
+    assert "return the real part on each path" in str(caught.value)

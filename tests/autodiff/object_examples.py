@@ -554,6 +554,7 @@ PROGRAMS = {
     "iterators of sets": lambda x: sum(v * v for v in set.__iter__({x, 3 * x})) + max(frozenset.__iter__(frozenset([x, 2 * x]))),
     "dict": lambda x: total(dict([("a", x), ("bb", 2.0)], ccc=x * x)) + total(dict({"a": x})),
     "defaultdict": lambda x: total(defaultdict(float, {"a": x}, bb=x * x)) + defaultdict(lambda: x)["c"],
+    "missing items": lambda x: total(defaultdict(lambda: x, a=x * x)) + defaultdict(lambda: x * x).__missing__("c"),
     "OrderedDict": lambda x: total(OrderedDict([("a", x)], bb=x * x)) + weighted(OrderedDict(a=x, b=2.0).values()),
     "OrderedDict edits": changed(
         lambda x: OrderedDict([("z", x)]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 import zyg
+from tests.oracles.differences import derivative
 from zyg.fallback import python_pullback
 
 XS = [0.7, 1.3, -0.4]
@@ -179,3 +181,63 @@ def test_a_name_that_stands_for_another_function() -> None:
     exec("def first(xs):\n    return sum(x * x for x in xs)", namespace)
     value, back = python_pullback(namespace["first"], (XS,), {})
     assert (value, back(1.0)) == (XS[0] ** 2, ([2.0 * XS[0], 0.0, 0.0],))
+
+
+# A variable of a comprehension within `try` or `with` that is captured, as another one of this name is.
+
+
+def captured_in_try(x: float) -> float:
+    try:
+        scaled = [lambda a: a * x for x in (x, 2.0)]  # noqa: B023
+    except KeyError:
+        return x
+    return scaled[0](x) * x
+
+
+def captured_in_with(x: float) -> float:
+    with contextlib.nullcontext():
+        scaled = [lambda a: a * x + y for x in (x, 2.0) for y in (x, 3.0)]  # noqa: B023
+    return scaled[0](x) * x
+
+
+def captured_outside(x: float) -> float:
+    outer = lambda: x
+    try:
+        total = sum([x * 2.0 for x in (x, 3.0)])
+    except KeyError:
+        return x
+    return total * outer()
+
+
+def captured_and_raised(x: float) -> float:
+    outer = lambda: x
+    try:
+        quotients = [(lambda: x)() / z for x in (x, 3.0) for z in (1, 0)]
+    except ZeroDivisionError:
+        return x * x * outer()
+    return quotients[0] * x
+
+
+def captured_and_changed(x: float) -> float:
+    def double() -> None:
+        nonlocal x
+        x = x * 2.0
+
+    for _ in range(2):
+        try:
+            scaled = {x: (lambda a: a * x) for x in (x, 2.0)}  # noqa: B023
+            double()
+        finally:
+            x = x + 1.0
+    return sum(f(x) for f in scaled.values()) * x
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize(
+    "f", [captured_in_try, captured_in_with, captured_outside, captured_and_raised, captured_and_changed]
+)
+def test_a_captured_variable_with_the_name_of_another_one(f: Callable[[float], float]) -> None:
+    value, back = python_pullback(f, (0.8,), {})
+    expected = f(0.8), pytest.approx(derivative(f, 0.8), rel=1e-7)
+    assert (value, back(1.0)[0]) == expected
+    assert zyg.withgradient(f, 0.8) == (expected[0], (expected[1],))

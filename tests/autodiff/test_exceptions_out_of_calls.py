@@ -11,6 +11,7 @@ from collections import defaultdict
 import pytest
 
 import zyg
+from tests.oracles import differences
 from tests.turns import each_in_turn
 from zyg.fallback import python_pullback
 
@@ -345,3 +346,159 @@ def test_a_refusal_is_not_for_handlers_that_fail_with_it():
     with pytest.raises(zyg.Unsupported, match="left by an exception"):
         python_pullback(of_a_refusal, (1.5, 0.7), {})
     assert python_pullback(lambda x: x * x, (2.0,), {})[1](1.0) == (4.0,)
+
+
+# Calls with stars among their arguments.
+
+
+class Finder:
+    def __init__(self, a=1.0, *rest, k=2.0):
+        self.a = a
+        if rest:
+            found(a, *rest, k=k)
+
+    def find(self, *given, **more):
+        return found(self.a, *given, **more)
+
+    def __call__(self, a, b, c):
+        return found(a * self.a, b, c, k=c)
+
+
+STARRED = {
+    "behind": lambda f, x, y, rest: f(x, *rest),
+    "in front": lambda f, x, y, rest: f(*rest, y),
+    "twice": lambda f, x, y, rest: f(*rest, *rest),
+    "between": lambda f, x, y, rest: f(x, *rest, y, *rest, x),
+    "keyword": lambda f, x, y, rest: f(x, *rest, k=y),
+    "keywords": lambda f, x, y, rest: f(*rest, y, k=x, j=y),
+    "list": lambda f, x, y, rest: f(x, *list(rest)),
+    "list and keyword": lambda f, x, y, rest: f(*list(rest), *rest, k=y),
+    "method": lambda f, x, y, rest: Finder(x).find(*rest, y, k=x),
+    "class": lambda f, x, y, rest: Finder(x, *rest, k=y).a,
+    "object": lambda f, x, y, rest: Finder(x)(y, *rest),
+    "decorated": lambda f, x, y, rest: functools.partial(f, x)(*rest, y),
+}
+
+
+def retried(call, f):
+    def run(x, y):
+        rest = x * y, y
+        total = 0.0
+        for _ in range(2):
+            try:
+                total = total + call(f, x, y, rest)
+            except Found as error:
+                total = total + error.value
+                rest = error.value * 0.1, rest[0]
+        return total * x
+
+    return run
+
+
+def in_place(x, y):
+    rest = x * y, y
+    try:
+        return found(x, *rest, k=y)
+    except Found as error:
+        x = error.value
+    try:
+        return found(*rest, x) * y
+    except Found as error:
+        return error.value * x
+
+
+@pytest.mark.parametrize("name", [*STARRED, "in place"])
+def test_stars(name):
+    f = in_place if name == "in place" else retried(STARRED[name], found)
+    value, back = python_pullback(f, (0.8, 0.7), {})
+    assert value == f(0.8, 0.7)
+    assert back(1.0) == pytest.approx(differences.gradient(f, 0.8, 0.7), rel=1e-6)
+
+
+# Setters that refuse a value, and raise with it.
+
+
+class Checked:
+    def __init__(self, w):
+        self._w = w
+
+    @property
+    def w(self):
+        return self._w
+
+    @w.setter
+    def w(self, value):
+        if value < 0.0:
+            raise Found(value)
+        self._w = value * 2.0
+
+
+class CheckedBySetattr:
+    def __init__(self, w):
+        self.w = w
+
+    def __setattr__(self, name, value):
+        if value < 0.0:
+            raise Found(value)
+        super().__setattr__(name, value)
+
+
+class NotNegative:
+    def __set_name__(self, owner, name):
+        self.name = "_" + name
+
+    def __get__(self, instance, cls=None):
+        return getattr(instance, self.name)
+
+    def __set__(self, instance, value):
+        if value < 0.0:
+            raise Found(value)
+        setattr(instance, self.name, value)
+
+
+class CheckedByDescriptor:
+    w = NotNegative()
+
+    def __init__(self, w):
+        self.w = w
+
+
+def assigned(thing, value):
+    thing.w = value
+
+
+def set_by_name(thing, value):
+    thing.w = value
+
+
+def set_by_object(thing, value):
+    object.__setattr__(thing, "w", value)
+
+
+def set_in_place(thing, value):
+    thing.w += value
+
+
+@pytest.mark.parametrize("put", [assigned, set_by_name, set_by_object, set_in_place])
+@pytest.mark.parametrize("cls", [Checked, CheckedBySetattr, CheckedByDescriptor])
+def test_setters(cls, put):
+    def f(x, y):
+        thing, total = cls(x), 0.0
+        for value in (y, -3.0 * x, 2.0 * x, -5.0 * x * y):
+            try:
+                put(thing, value)
+            except Found as error:
+                total = total * y + error.value * thing.w
+        try:
+            thing.w = -x
+        except Found as error:
+            total = total + error.value
+        try:
+            cls(x).w = -y * x
+        except Found as error:
+            total = total * error.value
+        return total * thing.w
+
+    value, back = python_pullback(f, (0.8, 0.7), {})
+    assert value == f(0.8, 0.7)
+    assert back(1.0) == pytest.approx(differences.gradient(f, 0.8, 0.7), rel=1e-6)

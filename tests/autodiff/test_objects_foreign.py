@@ -9,6 +9,7 @@ import datetime
 import io
 import queue
 import threading
+import xml.etree.ElementTree as ET
 from decimal import Decimal
 from fractions import Fraction
 
@@ -19,6 +20,7 @@ import scipy.sparse
 import zyg
 from tests.oracles import differences
 from tests.turns import each_in_turn
+from zyg.autodiff.objects import reach
 from zyg.fallback import python_pullback
 
 
@@ -701,3 +703,32 @@ def test_programs_with_dates(f):
 def test_a_number_that_goes_into_a_date_is_refused_when_it_comes_out(f):
     with pytest.raises(zyg.Unsupported, match=r"cannot see into|derivative of"):
         zyg.gradient(f, 86400.5)
+
+
+def read_from_xml(x):
+    return float(ET.fromstring("<a><b>3.5</b></a>").find("b").text) * x
+
+
+def counted_in_xml(x):
+    parser = ET.XMLPullParser(["start", "end"])
+    parser.feed("<a><b/></a>")
+    return x * len(list(parser.read_events()))
+
+
+def built_xml(x):
+    builder = ET.TreeBuilder()
+    builder.start("a", {})
+    builder.data("3.5")
+    builder.end("a")
+    return float(builder.close().text) * x
+
+
+@pytest.mark.parametrize(("f", "slope"), [(read_from_xml, 3.5), (counted_in_xml, 4.0), (built_xml, 3.5)])
+def test_lists_of_c_code_with_empty_places(f, slope):
+    assert python_pullback(f, (0.7,), {})[1](1.0) == (slope,)
+
+
+def test_what_objects_of_c_code_hold():
+    builder = ET.TreeBuilder(element_factory=read_from_xml)  # its stack is a list of 20 places, none of them written
+    assert read_from_xml in reach.entered([builder], deep=True)
+    assert read_from_xml in reach.entered([iter([[(read_from_xml,)]])], deep=True)

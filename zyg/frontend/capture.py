@@ -198,7 +198,11 @@ class Capture(Machine):
             value = self.peek(1)
             # What was made in this block is none but by a loop of which nothing was taken.
             if not isinstance(value, Const) and (isinstance(item, Place) or not self._made_here(value)):
+                may_raise = self.may_raise
                 self.emit("call_object", Const(self.leave, OBJECT), value, attrs={"keywords": ()})
+                self.may_raise = (
+                    may_raise  # that does not; a handler would get what a comprehension is about to put back
+                )
         self.stack.pop()
 
     def END_SEND(self, arg: int) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.ir.core import const
+from zyg.ir.departures import departing
 from zyg.ir.records import record
 from zyg.transforms import transform_of
 from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fields
@@ -99,6 +100,10 @@ def get_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
     if found is not None:
         return found
     if isinstance(v, MaybeValue) and v.absent is None:
+        if hasattr(None, name):
+            message = f"the attribute '{name}' of None, where this may be None, is not known to compiled code: test for None first"
+            e.guard(v.present, departing("TypeError"), message)
+            return get_attribute(e, v.item, name)
         e.guard(v.present, "AttributeError", f"'NoneType' object has no attribute '{name}'")
         return get_attribute(e, v.item, name)
     if isinstance(v, ConflictValue):
@@ -112,7 +117,7 @@ def get_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
     if own is not None and is_object_class(cls) and find_in_class(cls, name) is None:
         return construction.call_known(e, own[1], [v, Known(name)])
     # (Of annotations the metaclass says that the class itself has none.)
-    if hasattr(cls, name) or find_in_class(cls, name) or isinstance(v, Known) and hasattr(v.object, name):
+    if find_in_class(cls, name) or hasattr(cls, name) or isinstance(v, Known) and hasattr(v.object, name):
         cached = isinstance((find_in_class(cls, name) or (None, None))[1], functools.cached_property)
         hint = "write a property, or set the attribute in __init__" if cached else ""
         raise e.refuse(f"the attribute '{name}' of {_with_article(cls)}", types=[describe(v, e.heap)], hint=hint)
@@ -199,8 +204,8 @@ def _code_of(cls: type, name: str) -> Any:
 
 def _object_attribute(e: Evaluator, v: Reference, record: Record, cls: type, name: str) -> Abstract | None:
     found = find_in_class(cls, name)
-    if found is not None and isinstance(found[1], property):
-        return _found_in_class(e, v, cls.__mro__, name)
+    if found is not None and asks_the_class(found[1]):
+        return _class_attribute(e, cls, v, name)
     own = record.named()
     if name == "__dict__":
         raise e.refuse(f"the __dict__ of a {cls.__name__}", hint="name the attributes")
@@ -274,6 +279,42 @@ def find_in_class(cls: type, name: str) -> tuple[type, Any] | None:
     return None
 
 
+# What a class of descriptors may say in another way than the kind it is derived from.
+_SAID_BY_KINDS = ("__get__", "__set__", "__delete__", "__getattribute__", "fget", "fset", "fdel", "__func__")
+
+
+def is_kind(attribute: Any, kind: type) -> bool:
+    """Whether what stands in a class is a property, a static method, ..., or of a class derived from these that does not say itself
+    what is got or set.
+
+    >>> class Doubling(property):
+    ...     def __get__(self, instance, cls=None):
+    ...         return 2.0 * super().__get__(instance, cls)
+    >>> is_kind(property(), property), is_kind(type("Named", (property,), {})(), property), is_kind(Doubling(), property)
+    (True, True, False)
+    """
+    own = type(attribute)
+    return own is kind or (
+        issubclass(own, kind) and all(getattr(own, name, None) is getattr(kind, name, None) for name in _SAID_BY_KINDS)
+    )
+
+
+def asks_the_class(attribute: Any) -> bool:
+    """Whether what stands in a class is asked also for an attribute that an instance has by itself."""
+    own = type(attribute)
+    return own is not python_types.MemberDescriptorType and (hasattr(own, "__set__") or hasattr(own, "__delete__"))
+
+
+def _runs_code(attribute: Any) -> bool:
+    """Whether an attribute that stands in a class is what Python code gives."""
+    own = type(attribute)
+    plain = own is python_types.FunctionType or is_kind(attribute, staticmethod) or is_kind(attribute, classmethod)
+    return hasattr(own, "__get__") and not plain and own.__flags__ & _HEAP_TYPE != 0 or isinstance(attribute, property)
+
+
+_HEAP_TYPE = 1 << 9
+
+
 def look_up(e: Evaluator, cls: type, name: str) -> tuple[type, Any] | None:
     """`find_in_class`, and the code that is being made depends on its outcome."""
     for base in cls.__mro__:
@@ -306,21 +347,21 @@ def _found_in_class(e: Evaluator, v: Abstract, classes: tuple[type, ...], name: 
         attribute = vars(base)[name]
         e.inference.guard("attr", base, name, attribute)
         if isinstance(v, Known) and isinstance(v.object, type):  # super() in a class method
-            if isinstance(attribute, classmethod):
+            if is_kind(attribute, classmethod):
                 return MethodValue(attribute.__func__, v)
             if isinstance(attribute, python_types.FunctionType):
                 return known(attribute)
-            if isinstance(attribute, property):
+            if is_kind(attribute, property):
                 break
         if isinstance(attribute, python_types.FunctionType) or transform_of(attribute) is not None:
             return MethodValue(attribute, v)
-        if isinstance(attribute, property):
+        if is_kind(attribute, property):
             if attribute.fget is None:
                 e.throw("AttributeError", f"property '{name}' of '{class_of(e, v).__name__}' object has no getter")
             return construction.call_known(e, attribute.fget, [v])
-        if isinstance(attribute, staticmethod):
+        if is_kind(attribute, staticmethod):
             return known(attribute.__func__)
-        if isinstance(attribute, classmethod):
+        if is_kind(attribute, classmethod):
             return MethodValue(attribute.__func__, Known(class_of(e, v)))
         if base is tuple and _has_method(tuple, name) and isinstance(v, StructValue):
             return MethodValue((tuple, name), TupleValue(v.items))
@@ -416,7 +457,7 @@ def _function_attribute(e: Evaluator, v: FunctionValue, name: str) -> Abstract |
 
 
 def set_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> None:
-    v = settled(e, v, f"'NoneType' object has no attribute '{name}'")
+    v = settled(e, v, f"'NoneType' object has no attribute '{name}'", "AttributeError")
     if object_record(e, v) is not None:
         assert isinstance(v, Reference)
         _set_field(e, v, name, value)
@@ -442,7 +483,7 @@ def set_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> None
 
 def store_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> None:
     """object.__setattr__(v, name, value), as __post_init__ of frozen dataclasses calls it."""
-    if object_record(e, v) is None or isinstance((find_in_class(class_of(e, v), name) or (None, None))[1], property):
+    if object_record(e, v) is None or asks_the_class((look_up(e, class_of(e, v), name) or (None, None))[1]):
         raise e.refuse(f"object.__setattr__ of a {describe(v, e.heap)}")
     assert isinstance(v, Reference)
     record = writable(e, v, f"an assignment to '{name}'")
@@ -458,7 +499,7 @@ def has_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
         cls = class_of(e, v)
         found = find_in_class(cls, name)
         if found is not None:
-            if find_in_class(cls, "__getattr__") is not None or isinstance(found[1], property):
+            if find_in_class(cls, "__getattr__") is not None or _runs_code(found[1]):
                 raise e.refuse("hasattr() of what a property or __getattr__ gives")
             if not isinstance(found[1], python_types.MemberDescriptorType):
                 return Known(True)
@@ -486,12 +527,12 @@ def _set_field(e: Evaluator, v: Reference, name: str, value: Abstract) -> None:
     found = look_up(e, cls, name)
     if found is not None:
         attribute = found[1]
-        if isinstance(attribute, property):
+        if is_kind(attribute, property):
             if attribute.fset is None:
                 e.throw("AttributeError", f"property '{name}' of '{cls.__name__}' object has no setter")
             construction.call_known(e, attribute.fset, [v, value])
             return
-        if hasattr(type(attribute), "__set__") and not isinstance(attribute, python_types.MemberDescriptorType):
+        if asks_the_class(attribute):
             raise e.refuse(
                 f"an assignment to '{name}' of a {cls.__name__}, which is a descriptor", hint="use a property"
             )
@@ -507,7 +548,7 @@ def _set_field(e: Evaluator, v: Reference, name: str, value: Abstract) -> None:
 
 
 def del_attribute(e: Evaluator, v: Abstract, name: str) -> None:
-    v = settled(e, v, f"'NoneType' object has no attribute '{name}'")
+    v = settled(e, v, f"'NoneType' object has no attribute '{name}'", "AttributeError")
     record = object_record(e, v)
     if record is None:
         raise e.refuse(f"`del` of the attribute '{name}' of a {describe(v, e.heap)}")

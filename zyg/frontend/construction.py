@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def construct(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
     """cls(*args, **keywords)"""
-    from .classes import look_up
+    from .classes import asks_the_class, look_up
 
     reason = obstacle(cls)
     if reason is not None:
@@ -31,6 +31,10 @@ def construct(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str,
         e.heap[id] = Record("object", Shape(cls, ()), ())
     elif is_dataclass(owner) and generated(init.__code__):
         bound = _bind_fields(e, owner, args, keywords)
+        for name in bound:
+            found = look_up(e, cls, name)
+            if found is not None and asks_the_class(found[1]):
+                raise e.refuse(f"the field '{name}' of a {cls.__name__}, which is a descriptor")
         names = tuple(n for n in struct_fields(owner) or () if n in bound)
         e.heap[id] = Record("object", Shape(cls, names), tuple(bound[n] for n in names))
         look_up(e, cls, "__post_init__")

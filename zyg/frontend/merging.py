@@ -533,8 +533,8 @@ def conflict(e: Evaluator, v: ConflictValue) -> Exception:
     return e.refuse(v.what, hint=v.hint)
 
 
-def settled(e: Evaluator, v: Abstract, message: Callable[[], str] | str) -> Abstract:
-    """A value that cannot be None any more: where it may be, a guard raises TypeError(message)."""
+def settled(e: Evaluator, v: Abstract, message: Callable[[], str] | str, error: str = "TypeError") -> Abstract:
+    """A value that cannot be None any more: where it may be, a guard raises TypeError(message), or another error."""
     if isinstance(v, ConflictValue):
         raise conflict(e, v)
     if isinstance(v, MaybeValue):
@@ -543,6 +543,6 @@ def settled(e: Evaluator, v: Abstract, message: Callable[[], str] | str) -> Abst
                 v.present, "UnboundLocalError", "cannot access a local variable that is not associated with a value"
             )
         else:
-            e.guard(v.present, "TypeError", message if isinstance(message, str) else message())
-        return settled(e, v.item, message)
+            e.guard(v.present, error, message if isinstance(message, str) else message())
+        return settled(e, v.item, message, error)
     return v

@@ -67,7 +67,7 @@ def binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
         no_text(e, a, b)
 
         def message() -> str:
-            return f"unsupported operand type(s) for {SYMBOLS[name]}: '{operand_name(e, a)}' and '{operand_name(e, b)}'"
+            return unsupported(e, SYMBOLS[name], a, b)
 
         a, b = settled(e, a, message), settled(e, b, message)
     if (isinstance(a, ComplexValue) or isinstance(b, ComplexValue)) and is_numeric(a) and is_numeric(b):
@@ -87,6 +87,10 @@ def binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
             return numpy_numbers.numpy_arithmetic(e, name, a, b)
         return python_arithmetic(e, name, a, b)
     return _other_binary(e, name, a, b)
+
+
+def unsupported(e: Evaluator, symbol: str, a: Abstract, b: Abstract) -> str:
+    return f"unsupported operand type(s) for {symbol}: '{operand_name(e, a)}' and '{operand_name(e, b)}'"
 
 
 def _of_mixed(

@@ -8,17 +8,25 @@ from typing import Any
 
 from zyg.frontend import classes, type_names
 from zyg.frontend.evaluator import Evaluator
-from zyg.frontend.values import Abstract, known
+from zyg.frontend.merging import settled
+from zyg.frontend.values import Abstract, ChoiceValue, a_thing, known
 
 from .registry import emits
+
+_NO_INSTANCE = "replace() should be called on dataclass instances"
 
 
 @emits(dataclasses.replace)
 def replace(e: Evaluator, obj: Abstract, /, **changes: Abstract) -> Abstract:
     """A new instance with other values, made by its class."""
+    obj = settled(e, obj, _NO_INSTANCE)
+    if isinstance(obj, ChoiceValue):
+        return e.each(obj, lambda option: replace(e, option, **changes))
     cls = type_names.class_of(e, obj)
-    if cls is None or not dataclasses.is_dataclass(cls):
-        e.type_error("replace() should be called on dataclass instances")
+    if cls is None:
+        raise e.refuse(f"dataclasses.replace() of {a_thing(obj, e.heap)}")
+    if not dataclasses.is_dataclass(cls):
+        e.type_error(_NO_INSTANCE)
     fields: dict[str, Any] = getattr(cls, "__dataclass_fields__")  # noqa: B009
     values = dict(changes)
     error = "TypeError" if sys.version_info >= (3, 13) else "ValueError"

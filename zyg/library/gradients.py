@@ -14,6 +14,7 @@ from zyg.autodiff.activity import Summary, differentiable, summarise
 from zyg.autodiff.adjoint import Adjoint, adjoint
 from zyg.autodiff.helpers import two_arrays
 from zyg.errors import Misuse, final_refusals
+from zyg.frontend import meeting
 from zyg.frontend.evaluator import Evaluator
 from zyg.frontend.frames import Stop
 from zyg.frontend.merging import conflict
@@ -201,6 +202,11 @@ def real_scalar(what: str, has_aux: bool = False) -> Callable[[Evaluator, Body],
             return
         if isinstance(v, ConflictValue):
             raise conflict(e, v)
+        if isinstance(v, ComplexValue) and not all(issubclass(c, complex) for c in meeting.classes_of(v)):
+            raise e.refuse(
+                f"the {what} of a function whose value is a real number on one path and a complex one on another",
+                hint="return the real part on each path, or a complex number on each, for zyg.pullback",
+            )
         hint = "use zyg.pullback(f, *args), which takes a cotangent for the value"
         if what in SECOND:
             hint = f"the {what} is of functions that give a number"

@@ -32,6 +32,7 @@ from . import calls, classes, dates, foreign, later, native, numpy_
 from .arithmetic import find, is_python
 from .cotangents import DATES, INERT, NUMERIC, accumulate, is_number
 from .holders import Holder
+from .passing import passes
 from .shadows import Joined
 from .structure import kind_of
 
@@ -271,10 +272,11 @@ def _run_cached(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def of_class(x: type, name: str) -> tuple[Any, Any]:
     """A class attribute. Its number may have been set by code that is differentiated."""
     found = find(type(x), name)
-    if type(found) is property and found.fget is not None:
-        y, back = calls.call(found.fget, (x,))
-        return y, None if back is None else (_run_first, back)
     held = find(x, name)
+    if found is not None and (held is None or hasattr(type(found), "__set__")):
+        made = by_descriptor(x, name, type(x), found)
+        if made is not None:
+            return made
     if held is not None and is_python(find(type(held), "__get__")) and not hasattr(type(found), "__set__"):
         y, back = calls.call(find(type(held), "__get__").__get__(held, type(held)), (None, x))
         return y, None if back is None else (_run_asked, back)
@@ -535,13 +537,18 @@ def attribute_handler(cls: type, name: str) -> Any:
 # -------------------------------------------------------------------------------------------- setattr, delattr
 
 
+@passes(lambda variables: [(_run_set_by_call,)] if _sets_by_call(variables["method"]) else [])
 def record_setattr(x: Any, value: Any, name: str) -> Any:
     """`x.name = value`."""
     cls = type(x)
     method = find(cls, "__setattr__")
-    if method is not object.__setattr__ and (is_python(method) or _is_other(method, "__setattr__")):
+    if _sets_by_call(method):
         return _shifted(calls.call(method.__get__(x, cls), (name, value))[1])
     return set_plainly(x, name, value)
+
+
+def _sets_by_call(method: Any) -> bool:
+    return method is not object.__setattr__ and (is_python(method) or _is_other(method, "__setattr__"))
 
 
 def _is_other(method: Any, name: str) -> bool:
@@ -565,6 +572,7 @@ _INSTEAD = {
 }
 
 
+@passes(lambda variables: [(_run_setter,)])
 def set_plainly(x: Any, name: str, value: Any) -> Any:
     """What `object.__setattr__` does."""
     cls = type(x)
@@ -628,16 +636,22 @@ def _changes(x: Any, name: str, value: Any = None) -> None:
     later.knowledge.changes(x, name, value)
 
 
+@passes(lambda variables: [(_run_called,)] if _deletes_by_call(variables["method"]) else [])
 def record_delattr(x: Any, name: str) -> Any:
     """`del x.name`."""
     cls = type(x)
     method = find(cls, "__delattr__")
-    if is_python(method) or _is_other(method, "__delattr__"):
+    if _deletes_by_call(method):
         back = calls.call(method.__get__(x, cls), (name,))[1]
         return None if back is None else (_run_called, back)
     return delete_plainly(x, name)
 
 
+def _deletes_by_call(method: Any) -> bool:
+    return is_python(method) or _is_other(method, "__delattr__")
+
+
+@passes(lambda variables: [(_run_first,)])
 def delete_plainly(x: Any, name: str) -> Any:
     """What `object.__delattr__` does."""
     cls = type(x)

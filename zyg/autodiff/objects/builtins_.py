@@ -461,6 +461,7 @@ def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 @known(setattr, exact=True)
+@passes(lambda variables: [(_run_setattr,)])
 def _setattr(x: Any, name: str, value: Any, /) -> tuple[Any, Any]:
     known = set_by_name.get(name) if type(name) is str else None
     if (known is not None and type(x) in known) or later.accesses.writes_plainly(x, name):

@@ -510,6 +510,8 @@ def _class_method(f: Any, owner: Any) -> Handler:
         return functools.partial(objects.dict_methods.from_keys, owner)
     if handler is None and f.__name__ == "__new__" and issubclass(owner, BaseException):
         return functools.partial(objects.classes.exception_new, owner)
+    if handler is None and f.__name__ == "fromkeys" and isinstance(owner, type) and issubclass(owner, dict):
+        return functools.partial(objects.item_methods.call, objects.item_methods.from_keys, owner)
     return handler if handler is not None else functools.partial(call_foreign, f)
 
 

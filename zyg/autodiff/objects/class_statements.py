@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import collections
 import dis
+import functools
 import sys
 import types
 from types import CellType, FunctionType
@@ -212,12 +213,15 @@ def _run_namedtuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None, None, c
 
 
-@known(types.SimpleNamespace)
-def _namespace(*args: Any, **attributes: Any) -> tuple[Any, Any]:
+def namespace(cls: type, /, *args: Any, **attributes: Any) -> tuple[Any, Any]:
+    """An instance of SimpleNamespace, or of a class derived from it."""
     if args:  # from 3.13 on
-        return calls.call_foreign(types.SimpleNamespace, *args, **attributes)
-    made = types.SimpleNamespace(**attributes)
+        return calls.call_foreign(cls, *args, **attributes)
+    made = cls(**attributes)
     return made, (_run_namespace, made, tuple(attributes))
+
+
+known(types.SimpleNamespace)(functools.partial(namespace, types.SimpleNamespace))
 
 
 @known(types.SimpleNamespace.__new__)

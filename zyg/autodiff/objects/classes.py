@@ -7,10 +7,15 @@ import builtins
 import collections
 import enum
 import functools
+import random
 import sys
 import types
 import weakref
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from zyg.autodiff import objects
 from zyg.errors import Unsupported
@@ -159,15 +164,34 @@ def _of_builtin(cls: type, new: Any, init: Any, args: Any, kwargs: Any) -> tuple
 
 def _derived(cls: type, base: type, handler: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """An instance of a subclass of a builtin class: made of a value of that class, and its cotangents are of that."""
+    if base in _WITHOUT_NUMBERS:
+        return cls(*args, **kwargs), None
     if base is types.SimpleNamespace:
-        made: Any = base.__new__(cls)
-        return made, calls.METHODS[base, "__init__"](made, *args, **kwargs)[1]
-    made = cls(*args, **kwargs) if not isinstance(base, type) or _is_value(base) else None
-    if made is None:
-        plain, back = handler(*args, **kwargs)
-        made = _made_of(cls, plain)
-        return made, (_run_moved, made, plain, back)
-    return made, handler(*args, **kwargs)[1]
+        return objects.class_statements.namespace(cls, *args, **kwargs)
+    if base is collections.OrderedDict:
+        followed = objects.item_methods.construct(cls, args, kwargs)
+        if followed is not None:
+            return followed
+    if base is weakref.ref:
+        return _with_callback(cls, *args, **kwargs)
+    if not isinstance(base, type) or _is_value(base):
+        return cls(*args, **kwargs), handler(*args, **kwargs)[1]
+    if not issubclass(base, _COPIED):
+        raise Unsupported(
+            f"an instance of {cls.__name__}, a class derived from {base.__name__}, in code that is differentiated through Python",
+            foreign.position_of(foreign.caller()),
+            hint=f"use {base.__name__} itself, or keep one in an attribute of a plain class",
+        )
+    plain, back = handler(*args, **kwargs)
+    made = _made_of(cls, plain)
+    return made, (_run_moved, made, plain, back)
+
+
+# What is made of arguments that have no derivative, or goes to the functions among them.
+_WITHOUT_NUMBERS = frozenset({property, staticmethod, classmethod, random.Random, np.errstate, np.random.RandomState})
+# What a class derived from these is made of.
+_COPIED = (list, set, frozenset, dict, collections.deque, array.array, bytearray, Fraction, Decimal)
+_COPIED += (np.generic, np.ndarray, functools.partial)
 
 
 def handler_of_container(cls: type) -> Any:
@@ -403,6 +427,7 @@ def _run_second_argument(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @calls.method(type, "__setattr__")
 @calls.method(object, "__setattr__")
+@passes(lambda variables: [(_run_setattr,)])
 def _object_setattr(x: Any, name: str, value: Any) -> tuple[Any, Any]:
     back = objects.attributes.set_plainly(x, name, value)
     return None, None if back is None else (_run_setattr, back)
@@ -426,12 +451,14 @@ def _delete_by_object(x: Any, name: str) -> tuple[Any, Any]:
 
 
 @calls.known(type.__setattr__, exact=True)
+@passes(lambda variables: [(_run_set_by_descriptor,)])
 def _set_by_type(x: type, name: str, value: Any) -> tuple[Any, Any]:
     back = objects.attributes.set_plainly(x, name, value)
     return None, None if back is None else (_run_set_by_descriptor, back)
 
 
 @calls.known(object.__setattr__, exact=True)
+@passes(lambda variables: [(_run_set_by_descriptor,)])
 def _set_by_object(x: Any, name: str, value: Any) -> tuple[Any, Any]:
     """The same through the class, as in `__init__` of frozen dataclasses."""
     cls = type(x)

@@ -9,7 +9,7 @@ from typing import Any
 
 from zyg.autodiff import objects
 
-from . import construction, reentry
+from . import construction, item_methods, reentry
 from .cotangents import accumulate
 
 
@@ -59,6 +59,8 @@ def _list_repeated(a: list[Any], count: int) -> tuple[Any, Any]:
 
 
 def _dict_union(a: Any, b: Any) -> tuple[Any, Any]:
+    if item_methods.are_own(a) or item_methods.are_own(b):
+        return item_methods.call(item_methods.union, a, b)
     y = a | b
     return y, (run_dict_union, y, a, b, frozenset(b))
 
@@ -150,6 +152,8 @@ def inplace(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
             if isinstance(a, deque) and a.maxlen is not None:
                 return a, (_run_bounded_repeated_in_place, a, length, -len(a))
             return a, (run_list_repeated_in_place, a, length)
+    if op == "or" and item_methods.are_own(a):
+        return item_methods.call(item_methods.united, a, b)
     if op == "or" and isinstance(a, dict):
         inner = construction.record_dict_update(a, b)
         return a, (run_inplace, inner)

@@ -6,7 +6,7 @@ import types
 from collections import OrderedDict, defaultdict
 from typing import Any
 
-from . import calls, construction, draining, foreign, iteration, structure, subscripts
+from . import calls, construction, draining, foreign, item_methods, iteration, structure, subscripts
 from .builtins_ import MISSING, ask
 from .calls import known, method
 from .cotangents import accumulate
@@ -148,8 +148,14 @@ def _keys(x: Any) -> tuple[Any, Any]:
     return made, None
 
 
-for _name in ("__init__", "keys", "items", "values", "update", "setdefault", "clear", "pop"):
+for _name in ("keys", "items", "values", "clear", "pop"):
     method(OrderedDict, _name, exact=True)(calls.METHODS[dict, _name])
+for _name, _function in (
+    ("__init__", item_methods.update),
+    ("update", item_methods.update),
+    ("setdefault", item_methods.setdefault),
+):
+    method(OrderedDict, _name, exact=True)(item_methods.chosen(_function, calls.METHODS[dict, _name]))
 query_methods(OrderedDict, "move_to_end", "__eq__")
 operator_method(OrderedDict, "__iter__", iter_method)
 operator_method(OrderedDict, "__setitem__", setitem_method)
@@ -158,10 +164,14 @@ operator_method(OrderedDict, "__delitem__", delitem_method)
 
 @method(OrderedDict, "copy", exact=True)
 def _ordered_copy(x: OrderedDict[Any, Any]) -> tuple[Any, Any]:
-    if type(x) is OrderedDict:
-        return _dict_copy(x)
-    y, back = calls.call(type(x), (x,))  # as CPython does
-    return y, (iteration.run_call, back, ())
+    return _dict_copy(x) if type(x) is OrderedDict else item_methods.call(item_methods.copied, x)
+
+
+@method(defaultdict, "__missing__", exact=True)
+def _missing(x: Any, key: Any) -> tuple[Any, Any]:
+    if x.default_factory is None:
+        return defaultdict.__missing__(x, key), None  # raises the KeyError
+    return item_methods.call(item_methods.make_default, x, key)
 
 
 def _of_proxy(name: str) -> None:

@@ -172,8 +172,31 @@ def _held(x: Any, t: type) -> Iterable[Any]:
     if module.partition(".")[0] in foreign.FOREIGN_PACKAGES:
         return list(getattr(x, "__dict__", {}).values())
     if not _methods_of(t).every:  # not of Python
-        return [v for v in gc.get_referents(x) if type(v) is not dict or "__builtins__" not in v]
+        return _held_in_c(x)
     return ()
+
+
+def _held_in_c(x: Any) -> list[Any]:
+    """What an object of C code holds, by the garbage collector, also in lists and tuples. C code may have made these for itself
+    and left places in them empty (`xml.etree.ElementTree.TreeBuilder` does), and to read such a place kills the interpreter; the
+    collector passes over them."""
+    found: list[Any] = []
+    seen: set[int] = set()
+    work = [x]
+    while work:
+        holder = work.pop()
+        if id(holder) in seen:
+            continue
+        seen.add(id(holder))
+        referents = gc.get_referents(holder)
+        if INERT.issuperset(map(type, referents)):
+            continue
+        for v in referents:
+            if type(v) is list or type(v) is tuple:
+                work.append(v)
+            elif type(v) is not dict or "__builtins__" not in v:
+                found.append(v)
+    return found
 
 
 def _add(found: dict[int, FunctionType], f: FunctionType) -> None:

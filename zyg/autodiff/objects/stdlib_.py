@@ -414,7 +414,7 @@ def _median_grouped(data: Any, interval: Any = 1.0) -> Any:
     return x - interval / 2.0 + interval * (n / 2 - first) / count
 
 
-def _choice(f: Callable[..., Any]) -> None:
+def _picks(f: Callable[..., Any]) -> None:
     """The entry of a function of data that gives one of these, or a list of some."""
 
     @known(f)
@@ -425,10 +425,10 @@ def _choice(f: Callable[..., Any]) -> None:
         y = f(items)
         places = {id(x): k for k, x in reversed([*enumerate(items)])}
         chosen = [places[id(x)] for x in (y if type(y) is list else [y])]
-        return y, (_run_choice, drain, len(items), y, chosen)
+        return y, (_run_picked, drain, len(items), y, chosen)
 
 
-def _run_choice(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+def _run_picked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, drain, count, y, chosen = back
     taken = shadows.take_list(y) or [] if type(y) is list else [d]
     ds: list[Any] = [None] * count
@@ -438,7 +438,7 @@ def _run_choice(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 for _f in (statistics.median_low, statistics.median_high, statistics.mode, statistics.multimode):
-    _choice(_f)
+    _picks(_f)
 
 
 def _from_samples(cls: Any, data: Any) -> Any:

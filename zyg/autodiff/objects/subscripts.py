@@ -130,6 +130,8 @@ def _missing_item(x: Any, key: Any) -> tuple[Any, Any]:
         y, back = calls.call(missing.__get__(x, type(x)), (key,))
         return y, None if back is None else (_run_method_item, back)
     if isinstance(x, defaultdict) and x.default_factory is not None:
+        if is_python(find(type(x), "__setitem__")):
+            return objects.item_methods.call(objects.item_methods.make_default, x, key)
         y, back = calls.forward_by_others(x.default_factory)()
         x[key] = y
         return y, (run_default_made, x, key, back)

@@ -121,7 +121,12 @@ class _Apart:
 
 def _checked(made: Any, f: Any) -> tuple[Any, Any]:
     if type(made) is not tuple or len(made) != 2 or not callable(made[1]):
-        raise TypeError(f"the rule for {foreign.name_of(f)} has to return value, back; it returned {made!r}")
+        raise Misuse(
+            f"the rule for {foreign.name_of(f)}, which does not return a value and a function, its pullback",
+            foreign.position_of(foreign.caller()),
+            types=[repr(made)],
+            hint="return value, back",
+        )
     return made
 
 

@@ -22,6 +22,7 @@ from ..objects import attributes
 from ..objects.arithmetic import find
 from ..objects.classes import read_by_name, set_by_name
 from ..objects.cotangents import INERT, NUMERIC, VALUES
+from ..objects.passing import passes
 from .knowledge import HEAP_TYPE, forgets, has_plain_shadow, is_constant_number, is_of_python, note_class
 from .readers import Reader, reader, reader_of_class, setter
 from .sites import CONTAINERS, Methods, nobody
@@ -224,6 +225,7 @@ def _of_it(cls: type, name: str) -> bool:
     return getattr(cls, name) is find(cls, name)
 
 
+@passes()
 def record_setattr(x: Any, value: Any, name: str, types: Types) -> Any:
     """RECORD["setattr"], which notes types that may be written plainly."""
     cls = type(x)
@@ -241,6 +243,7 @@ def record_setattr(x: Any, value: Any, name: str, types: Types) -> Any:
     return objects.RECORD["setattr"](x, value, name)
 
 
+@passes()
 def _set_in_general(name: str, x: Any, value: Any) -> tuple[Any, Any]:
     return None, objects.RECORD["setattr"](x, value, name)
 

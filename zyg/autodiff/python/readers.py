@@ -27,6 +27,7 @@ from zyg.backend.pullbacks import HELD, in_field
 from ..objects import attributes, calls, classes, dates, native
 from ..objects.arithmetic import find, is_python
 from ..objects.cotangents import DATES, accumulate, is_number
+from ..objects.passing import passes
 from .knowledge import changes, has_plain_shadow, is_plain, note_class, note_code
 from .sites import forward_of_method
 
@@ -235,6 +236,7 @@ def setter(cls: type, name: str) -> Any:
     return functools.partial(_by_setting_descriptor, forward, found)
 
 
+@passes()
 def _set_number_of_class(name: str, cls: type, value: Any) -> tuple[Any, Any]:
     """A class counts, or keeps a rate: a number takes the place of a number."""
     if type(value) not in _REAL or type(cls.__dict__.get(name)) not in _REAL:
@@ -248,6 +250,7 @@ def _set_number_of_class(name: str, cls: type, value: Any) -> tuple[Any, Any]:
 _REAL = frozenset({float, int})
 
 
+@passes(lambda variables: [(_run_by_setattr,)])
 def _by_setattr(forward: Any, name: str, x: Any, value: Any) -> tuple[Any, Any]:
     y, back = forward(x, name, value)
     return y, None if back is None else (_run_by_setattr, back)
@@ -258,6 +261,7 @@ def _run_by_setattr(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (given[0], given[2])
 
 
+@passes(lambda variables: [(_run_by_setting_descriptor,)])
 def _by_setting_descriptor(forward: Any, found: Any, x: Any, value: Any) -> tuple[Any, Any]:
     y, back = forward(found, x, value)
     return y, None if back is None else (_run_by_setting_descriptor, back)

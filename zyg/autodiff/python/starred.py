@@ -7,7 +7,7 @@ is called with the parts; what stands behind stars are tuples mostly.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any
 
@@ -18,6 +18,7 @@ from ..identity import note
 from ..objects import calls
 from ..objects.adapters import adapter
 from ..objects.backs import run
+from ..objects.passing import passes
 from ..trying import bodies
 from .knowledge import is_permanent, note_code
 from .sites import new_tables
@@ -87,6 +88,14 @@ def calling(stars: tuple[bool, ...], names: tuple[str, ...]) -> Callable[..., An
         "__name__": __name__, "forward_for": forward_for, "differentiated": calls.differentiated, "call": calls.call, "run": run,
     }  # fmt: skip
     exec(compile("\n".join(lines), __file__, "exec"), scope)
+
+    def around(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        behind_stars = [variables[p] for p in starred]
+        if any(type(p) is not tuple for p in behind_stars):
+            return []  # it was `generally` that has been left
+        return [(scope["bring"], *map(len, behind_stars))]
+
+    passes(around)(scope["forward"])
     calls.known(scope["generally"], exact=True)(scope["forward"])
     return scope["generally"]
 
