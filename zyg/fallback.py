@@ -14,7 +14,6 @@ import types
 import warnings
 import weakref
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from . import composed, rules
 from .departures import effects, may_be_repeated
 from .errors import FallbackWarning, Misuse, Unsupported
 from .ir.types import ListType, Scalar, children
+from .own import is_own
 from .transforms import DIRECT_KINDS, Transform, chosen, describe, python_function, transform_of
 
 # ------------------------------------------------------------------------------------------------ refusals
@@ -158,7 +158,6 @@ def cell_kind(cell: types.CellType, depth: int = 0) -> Any:
 
 # ------------------------------------------------------------------------------------------------- warning
 
-_PACKAGE = str(Path(__file__).parent) + "/"
 _warned: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
@@ -182,7 +181,7 @@ def announce(transform: Transform, function: Any, error: Unsupported) -> None:
 def _user_level() -> int:
     """The stacklevel, for the function that asks, of the first frame outside this package."""
     level, frame = 1, sys._getframe(2)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and is_own(frame.f_code.co_filename):
         frame = frame.f_back
         level += 1
     return level + 1

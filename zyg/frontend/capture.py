@@ -12,6 +12,7 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
+from ..ir.analysis import is_call_of
 from ..ir.core import Const, Function, Instr, Value
 from ..ir.types import BOOL, F64, I64, NONE, OBJECT
 from .machine import NULL, Machine, Null, Place, untouched
@@ -24,7 +25,7 @@ _captured: dict[tuple[int, Any], tuple[weakref.ref[CodeType], Function]] = {}
 
 def capture(code: CodeType, leave: Any = None) -> Function:
     """The SSA of a code object, untyped. It is cached: clone it before changing it. `leave` is called with the iterator of a loop where
-    the loop is left from the middle.
+    the loop is left from the middle; `iter` of such a loop has the attribute "alone" where it is of what a call has just given.
 
     >>> print(capture((lambda x: x * x + 1.0).__code__))  # doctest: +ELLIPSIS
     func @lambda(%x: object) -> object {...
@@ -43,7 +44,7 @@ def capture(code: CodeType, leave: Any = None) -> Function:
         captured.leave = leave
         shared = captured.run()
         if leave is not None:
-            _drop_others(shared, leave)
+            _settle_leaving(shared, leave)
         _captured[key] = (weakref.ref(code, functools.partial(_captured.pop, key)), shared)
     # The cache must not keep the code alive, so the function that it holds does not refer to it.
     function = Function(shared.name, shared.blocks, shared.results)
@@ -51,17 +52,15 @@ def capture(code: CodeType, leave: Any = None) -> Function:
     return function
 
 
-def _drop_others(function: Function, leave: Any) -> None:
-    """Drop the calls of `leave` with what is no iterator of a loop."""
-    iterators = {i.result for _, i in function.instructions() if i.op == "iter"}
+def _settle_leaving(function: Function, leave: Any) -> None:
+    """Drop the calls of `leave` with what is no iterator of a loop, and the attribute where there are none."""
+    iterators = {i.result: i for _, i in function.instructions() if i.op == "iter"}
+    left = {i.operands[1] for _, i in function.instructions() if is_call_of(i, leave)}
+    for iterator, made in iterators.items():
+        if iterator not in left:
+            made.attrs.pop("alone", None)
     for block in function.blocks:
-        block.instrs[:] = [
-            i
-            for i in block.instrs
-            if i.op != "call_object"
-            or not (isinstance(i.operands[0], Const) and i.operands[0].value is leave)
-            or i.operands[1] in iterators
-        ]
+        block.instrs[:] = [i for i in block.instrs if not is_call_of(i, leave) or i.operands[1] in iterators]
 
 
 def constant(value: Any) -> Const:
@@ -478,7 +477,11 @@ class Capture(Machine):
         self.stack.extend(reversed(items))
 
     def GET_ITER(self, arg: int) -> None:
-        self.push(self.emit("iter", self.pop()))
+        attrs: dict[str, Any] = {}
+        before = self.body.instructions[self.index - 1].op
+        if self.leave is not None and self.index > self.basic.start and before in ("CALL", "CALL_FUNCTION_EX"):
+            attrs["alone"] = True  # what a call has just given goes nowhere else
+        self.push(self.emit("iter", self.pop(), attrs=attrs))
 
     def FORMAT_VALUE(self, arg: tuple[str, bool]) -> None:
         conversion, has_spec = arg

@@ -15,7 +15,6 @@ import os
 import sys
 import types
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 from .. import pipeline
@@ -25,6 +24,7 @@ from ..errors import ArgumentError, InternalError, Unsupported, UntypableValue, 
 from ..fallback import check_repeatable, strict
 from ..ir.records import record
 from ..ir.types import Type
+from ..own import is_own
 from ..transforms import Transform, argument_name, describe, python_function, transform_of
 from ..typeof import type_of
 from .stages import staged, unbound
@@ -32,7 +32,6 @@ from .tape import Tape, tape
 
 # So many of the functions that are called are looked at.
 CALLEES = 100
-_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 
 @record(frozen=True)
@@ -338,7 +337,12 @@ def _is_users(code: types.CodeType) -> bool:
     name, file = code.co_name, code.co_filename
     inner = name.startswith("<") and name != "<lambda>"  # comprehensions belong to the function around them
     made = file == "<string>" and name.startswith("__")  # by @dataclass and its like
-    return not inner and not made and not file.startswith((_PACKAGE, _LIBRARY, "<frozen", "<__array_function__"))
+    return (
+        not inner
+        and not made
+        and not is_own(file)
+        and not file.startswith((_LIBRARY, "<frozen", "<__array_function__"))
+    )
 
 
 def _imports(frame: types.FrameType | None, start: types.FrameType) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .core import CALLING, JUMPS, VIEWS, Block, Const, Function, Instr, Module, Target, Value, uses
 from .ops import having
@@ -483,6 +483,14 @@ def definitions(function: Function) -> dict[Value, tuple[Block, Instr | None]]:
             for value in instr.results:
                 result[value] = (block, instr)
     return result
+
+
+def is_call_of(instr: Instr, *functions: Any) -> bool:
+    """Whether an instruction calls one of these functions, which is a constant in it."""
+    if instr.op != "call_object":
+        return False
+    callee = instr.operands[0]
+    return isinstance(callee, Const) and callee.value in functions
 
 
 def use_counts(function: Function) -> Counter[Value]:

@@ -141,6 +141,9 @@ def compiled(lines: list[str], **names: Any) -> Any:
     """What the function `make` is that these lines define."""
     scope: dict[str, Any] = {"__name__": __name__, **names}
     exec(compile("\n".join(lines), _FILE, "exec"), scope)
+    for code in scope["make"].__code__.co_consts:
+        if isinstance(code, CodeType) and code.co_name == "run":
+            passing.hands_on_code(code)
     return scope["make"]
 
 

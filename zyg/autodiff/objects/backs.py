@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from .passing import hands_on
 
+
+@hands_on
 def run_padded(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """What is left out at the end has no cotangent."""
     given = run(back[1], d, shadows)
@@ -22,18 +25,21 @@ def run(back: Any, d: Any, shadows: Any) -> Any:
     return back[0](back, d, shadows)
 
 
+@hands_on
 def run_shifted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """The cotangent of `self` is that of the bound method."""
     given = run(back[1], d, shadows)
     return None if given is None else given[1:]
 
 
+@hands_on
 def run_unshifted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """A method called through its class: `self` is the first argument."""
     given = run(back[1], d, shadows)
     return None if given is None else (None, *given)
 
 
+@hands_on
 def run_placed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """The cotangents of a call whose keyword arguments are in another order than the parameters."""
     _, inner, places = back

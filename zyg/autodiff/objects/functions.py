@@ -14,7 +14,7 @@ from zyg.autodiff.trying import bodies
 from . import generators
 from .backs import run
 from .cotangents import is_number
-from .passing import passes
+from .passing import hands_on, passes
 
 
 class Function:
@@ -153,6 +153,7 @@ def arrange(entry: Function, f: FunctionType, args: tuple[Any, ...], kwargs: dic
 _MISSING = object()
 
 
+@hands_on
 def run_bound(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, inner, _f, taken, spread, total, where, names, by_default, more = back
     given = run(inner, d, shadows)

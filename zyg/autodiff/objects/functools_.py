@@ -11,7 +11,7 @@ from . import builtins_, calls, iteration, later, listwise, reentry, sources
 from .adapters import adapter
 from .calls import known
 from .cotangents import accumulate, sums
-from .passing import passes
+from .passing import hands_on, passes
 
 _MISSING = object()
 
@@ -187,6 +187,7 @@ def forward_of_partial(f: Any, arity: int) -> Any:
         y, back = forward(*fixed, *args, *keywords.values()) if names else forward(*fixed, *args)
         return y, None if back is None else (run, back)
 
+    @hands_on
     def run(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         inner = back[1]
         given = inner[0](inner, d, shadows)
@@ -223,6 +224,7 @@ def _around_fixed(f: Any, fixed: Any, keywords: Any, names: Any, run: Any, **oth
     return [] if changed else [(run,)]
 
 
+@hands_on
 def _run_fixed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """(run_fixed, back of the function, the partial object, how many arguments the call had)"""
     _, inner, f, count = back
@@ -240,6 +242,7 @@ def _run_fixed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, *given[start : start + count]
 
 
+@hands_on
 def _run_call_partial(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, inner, f, count, fixed, order, names = back
     given = calls.run(inner, d, shadows)

@@ -8,24 +8,22 @@ where the consumer found the end: where a loop is over, or where the exception t
 
 from __future__ import annotations
 
-import sys
 import threading
 import weakref
 from collections.abc import Callable
 from itertools import chain
-from pathlib import Path
 from types import CodeType
 from typing import Any, NoReturn
 
 from zyg.autodiff import objects
-from zyg.errors import Unsupported
+from zyg.errors import Unsupported, ZygError
 
 from . import foreign, later, sources
 from .cotangents import accumulate
 from .draining import DRAINS, LEADING, run_left
 from .holders import has_attribute
 from .iteration import SOURCES, Iterator, iterator_pairs
-from .passing import leaves, passes
+from .passing import innermost, leaves, passes
 
 
 class Items:
@@ -96,8 +94,6 @@ def _pairs(generator: Generator, before: list[int]) -> Any:
     source.done = True
 
 
-_PACKAGE = str(Path(__file__).parents[2])
-
 _NO_PAIRS: Callable[[], Items | None] = lambda: None
 
 
@@ -105,7 +101,17 @@ class Record:
     """What a reverse pass has to know of a generator. The program does not have it: so the generator goes when the program lets go of
     it, whatever pullbacks there are."""
 
-    __slots__ = ("__weakref__", "back", "code", "done", "failed", "generator", "handed_over", "items")
+    __slots__ = (
+        "__weakref__",
+        "alone",
+        "back",
+        "code",
+        "done",
+        "failed",
+        "generator",
+        "handed_over",
+        "items",
+    )
 
     def __init__(self, generator: Generator, back: Any):
         self.back = back
@@ -115,6 +121,7 @@ class Record:
         self.done = False
         self.failed: BaseException | None = None
         self.handed_over = False  # to another one, which gives all items (`delegation`)
+        self.alone = False  # whether a loop goes through it, and nobody else has it
 
     @property
     def started(self) -> bool:
@@ -123,6 +130,11 @@ class Record:
     @property
     def suspended(self) -> bool:
         return self.items > 0 and not self.done and self.failed is None and not self.handed_over
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether it still may do something when it is closed."""
+        return not self.done and cleans_up(self)
 
     @property
     def given(self) -> int:
@@ -239,7 +251,7 @@ def begin() -> int:
 def end(mark: int) -> None:
     """Its forward pass is over: CPython has closed the generators that nobody has any more by now, and may have run code."""
     for record in _cleaning.records[mark:]:
-        if record.started and not record.done:
+        if record.started and record.unfinished:
             _refuse_unfinished(record)
 
 
@@ -250,7 +262,7 @@ def forget(mark: int) -> None:
 
 def _refuse_unfinished(record: Record) -> NoReturn:
     generator = record.generator()
-    frame = None if generator is None else generator.forward.gi_frame
+    frame = None if generator is None else _frame(generator)
     raise Unsupported(
         f"a derivative through the generator {record.code.co_name} that was not finished, and has a `try`",
         foreign.position_of((record.code, 0) if frame is None else (frame.f_code, frame.f_lasti)),
@@ -321,12 +333,21 @@ def send_as_method(generator: Generator, value: Any) -> tuple[Any, Any]:
     return item, (run_sent, record, record.items)
 
 
-def gives_items_of_another(generator: Generator) -> bool:
-    """Whether a suspended generator is within `yield from`."""
+def _frame(generator: Generator) -> Any:
+    """That of its forward half, which is None when it is over."""
     forward = generator.forward
     while type(forward) is Generator:  # in a second derivative
         forward = forward.forward
-    frame = forward.gi_frame
+    return forward.gi_frame
+
+
+def goes_on(generator: Generator) -> bool:
+    return _frame(generator) is not None
+
+
+def gives_items_of_another(generator: Generator) -> bool:
+    """Whether a suspended generator is within `yield from`."""
+    frame = _frame(generator)
     return frame is not None and any(type(x) is Generator and type(x.forward) is Away for x in frame.f_locals.values())
 
 
@@ -342,51 +363,82 @@ def record_throw(generator: Generator, *exception: Any) -> tuple[Any, Any]:
 
 
 def record_close(generator: Generator) -> tuple[Any, Any]:
+    value, back = _close(generator)
+    if value is not None:  # from 3.13 on
+        raise Unsupported(
+            "the value of `close` of a generator", hint="let the generator finish, and take its value there"
+        )
+    return None, back
+
+
+def _close(generator: Generator) -> tuple[Any, Any]:
     record = generator.record
     suspended = record.started and not record.done
     try:
         value = generator.forward.close()
     except BaseException as error:
-        generator.fail(error)
+        if goes_on(generator):  # it caught GeneratorExit, and gave another item
+            record.items += 1
+            later.escaping.attach(error, (run_item, record, record.items))
+        else:
+            generator.fail(error)
         raise
     record.done = record.done or suspended
-    if value is not None:  # from 3.13 on
-        raise Unsupported(
-            "the value of `close` of a generator", hint="let the generator finish, and take its value there"
-        )
-    return None, (run_end, record, None) if suspended else None
+    return value, (run_end, record, None) if suspended else None
+
+
+def is_alone(x: Any, back: Any) -> None:
+    """`x` was given by a call, whose back this is, to a loop and to nobody else. If it is a generator that this very call has made, then
+    CPython closes it when the loop lets go of it. (What another function returns may be kept anywhere.)"""
+    if type(x) is not Generator:
+        return
+    made = innermost(back)
+    if made is not None and made[0] is run_generator and made[1] is x.record:
+        x.record.alone = True
 
 
 def record_leave(iterator: Any) -> tuple[Any, Any]:
-    """A loop is left from the middle. CPython closes a generator that nobody else has."""
-    generator = abandoned(iterator)
-    return (None, None) if generator is None else record_close(generator)
-
-
-def abandoned(iterator: Any) -> Generator | None:
-    """The suspended generator that a loop went through, if it may do something when it is closed, and nobody has it but the loop. Who
-    else might have it is told by the count of references."""
-    if not _cleaning.records or type(iterator) not in (Quick, Items):
-        return None
+    """A loop is left from the middle. CPython closes a generator that nobody else has; what it raises then comes to no handler."""
+    if type(iterator) is not Quick and type(iterator) is not Items:
+        return None, None
     generator = iterator.generator
-    if not generator.record.suspended or not cleans_up(generator.record) or gives_items_of_another(generator):
-        return None
-    found = sys.getrefcount(generator), sys.getrefcount(iterator)
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame = frame.f_back
-    variables = frame.f_locals
-    names = [name for name, x in variables.items() if x is generator]
-    loops = sum(x is iterator for x in variables.values())
-    if type(variables) is dict:  # up to 3.12 it is kept with the frame
-        variables.clear()
-    if any(name.isidentifier() for name in names):
-        return None
-    # The variable here, and the argument of `getrefcount`; what the iterator has.
-    known = 2 + len(names) + (2 if type(iterator) is Quick else 1)
-    # (The iterator is a variable of `record_leave`, too.)
-    alone = found[0] <= known and (type(iterator) is Quick or found[1] <= 3 + loops)
-    return generator if alone else None
+    record = generator.record
+    if not (record.alone and record.suspended and record.unfinished) or gives_items_of_another(generator):
+        return None, None
+    try:
+        back = later.escaping.attempt(_close, generator)[1]
+    except ZygError:
+        raise
+    except (RecursionError, MemoryError) as error:
+        raise Unsupported(
+            f"{type(error).__name__} out of a generator that is closed where a loop is left",
+            hint="close it where its exceptions are handled: `with contextlib.closing(...) as items:`",
+        ) from error  # CPython might have got further
+    except BaseException as error:
+        if goes_on(generator):
+            raise Unsupported(
+                f"the generator {record.code.co_name}, which gives an item when it is closed, where a loop over it is left",
+                foreign.position_of(foreign.caller()),
+                hint="raise GeneratorExit again",
+            ) from error
+        back = later.escaping.swallowed(error)
+        hand_to_hook(error, record.code)
+    return None, back
+
+
+def hand_to_hook(error: BaseException, code: CodeType) -> None:
+    """What CPython does with an exception out of a generator that it closes: sys.unraisablehook gets it."""
+
+    def closed() -> Any:
+        try:
+            yield
+        finally:
+            raise error
+
+    generator = closed()
+    generator.__name__, generator.__qualname__ = code.co_name, code.co_qualname
+    next(generator)
+    del generator
 
 
 # ------------------------------------------------------------------------------------------------------------ backs
@@ -420,7 +472,7 @@ class _Reverse:
                 f"a derivative through a generator that was left by {type(generator.failed).__name__}",
                 hint="let the generator finish, or compute the items in a list",
             )
-        if not generator.done and cleans_up(generator):
+        if generator.unfinished:
             _refuse_unfinished(generator)
         self.generator = generator
         self.shadows = shadows

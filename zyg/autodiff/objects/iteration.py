@@ -398,7 +398,7 @@ def stepped_as(cls: type) -> type:
     return cls
 
 
-def _general(x: Any) -> tuple[Any, Any]:
+def _general(x: Any, by_loop: bool = False) -> tuple[Any, Any]:
     t = type(x)
     stepped = stepped_as(t)
     if stepped is not t:
@@ -406,6 +406,8 @@ def _general(x: Any) -> tuple[Any, Any]:
     iterated = objects.stepped.iterated(x)
     if iterated is not None:
         made, back = iterated
+        if by_loop:
+            objects.generators.is_alone(made, back)
         inner, rec = _stepped(sources.ByNext(made)) if objects.stepped.has_steps(made) else pairs(made)
         if back is None:
             return inner, rec
@@ -537,7 +539,13 @@ def loop(x: Any) -> tuple[Any, Any]:
     """For a `for` loop: (iterator, back of the loop); the iterator gives pairs (item, back), or plain items if the back is
     None."""
     source = SOURCES.get(type(x))
-    return source(x) if source is not None else _general(x)
+    return source(x) if source is not None else _general(x, True)
+
+
+def loop_alone(x: Any, back: Any) -> tuple[Any, Any]:
+    """The same for what a call has just given to the loop and to nothing else; `back` is that of the call."""
+    objects.generators.is_alone(x, back)
+    return loop(x)
 
 
 def loop_over(call: tuple[Any, ...]) -> tuple[Any, Any]:

@@ -11,12 +11,15 @@ from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType
 from typing import Any, TypeVar, cast
 
+from . import later
+
 # What is put around a pullback, (what runs it, what that takes besides), from outside; by the variables of the frame. None: not known.
 Around = Callable[[Mapping[str, Any]], list[tuple[Any, ...]] | None]
 F = TypeVar("F", bound=Callable[..., Any])
 
 _around: dict[int, Around] = {}  # by the identity of the code: code objects compare by value
 _left: dict[int, Any] = {}
+_handing_on: dict[int, CodeType] = {}
 
 
 def _nothing(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
@@ -35,6 +38,27 @@ def passes(around: Around = _nothing) -> Callable[[F], F]:
 
 def around_of(code: CodeType) -> Around | None:
     return _around.get(id(code))
+
+
+def hands_on(run: F) -> F:
+    """The decorated function runs the pullback of a call, at [1], whose value has been handed on as it is, and is kept nowhere."""
+    hands_on_code(cast(FunctionType, run).__code__)
+    return run
+
+
+def hands_on_code(code: CodeType) -> None:
+    _handing_on[id(code)] = code
+
+
+def innermost(back: Any) -> Any:
+    """The pullback of the call whose value has been handed on to where `back` is, also by functions that return what they call."""
+    while type(back) is tuple:
+        code = back[0].__code__
+        at = 1 if id(code) in _handing_on else later.compile.hands_on_at(code)
+        if at is None:
+            break
+        back = back[at]
+    return back
 
 
 def leaves(run: Any) -> Callable[[F], F]:
@@ -57,4 +81,4 @@ def run_nothing_flows(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     back[1][0](back[1], None, shadows)
 
 
-__all__ = ["around_of", "leaves", "left_by", "passes", "run_nothing_flows"]
+__all__ = ["around_of", "hands_on", "hands_on_code", "innermost", "leaves", "left_by", "passes", "run_nothing_flows"]

@@ -9,7 +9,7 @@ from typing import Any
 from . import adapters, reentry, unpacking
 from .backs import run
 from .calls import call
-from .passing import passes
+from .passing import hands_on, passes
 
 
 @passes(lambda variables: _around(**variables))
@@ -55,6 +55,7 @@ def _run_taken(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     run(back[1], (None,), shadows)
 
 
+@hands_on
 def run_spread_plain(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """The arguments' cotangents are a sequence's: there are no more of them, though a back may give some for what it was not
     given (the key of `max`)."""
@@ -63,6 +64,7 @@ def run_spread_plain(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (given[0], tuple(given[1 : 1 + count]), None)
 
 
+@hands_on
 def run_spread_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, inner, items = back
     given = run(inner, d, shadows)
@@ -73,6 +75,7 @@ def run_spread_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return given[0], None, None
 
 
+@hands_on
 def run_spread_items(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, inner, items, items_back = back
     given = run(inner, d, shadows)
@@ -84,6 +87,7 @@ def run_spread_items(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (given[0], None if source is None else source[0], None)
 
 
+@hands_on
 def run_spread(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, inner, count, kwargs, names = back
     given = run(inner, d, shadows)

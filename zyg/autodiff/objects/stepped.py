@@ -94,6 +94,7 @@ def through(x: Any, loop: Any) -> tuple[Any, Any] | None:
     if made is None:
         return (steps(x), _BY_STEPS) if has_steps(x) else None
     iterator, back = made
+    objects.generators.is_alone(iterator, back)
     rec: tuple[Any, ...] | None
     items, rec = (steps(iterator), _BY_STEPS) if has_steps(iterator) else loop(iterator)
     if back is None:

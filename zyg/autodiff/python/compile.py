@@ -13,6 +13,7 @@ from zyg.backend.python import emit
 from zyg.frontend.capture import capture
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone, const
 from zyg.ir.types import BOOL, OBJECT
+from zyg.own import AUTODIFF, is_own
 from zyg.pipeline import rare_collections
 
 from ..identity import ByIdentity
@@ -42,9 +43,7 @@ _halves = ByIdentity()  # (half or _Later, its reverse or None)
 _BACK = "back"  # the name of pullbacks
 
 
-# Where the run-time functions are. For a derivative of a derivative many are compiled, and most of them run a few times; so
-# do those that run when a class is made.
-_PACKAGE = str(Path(__file__).parents[1])
+# They run when a class is made.
 _ABOUT_CLASSES = frozenset(
     str(Path(types.__file__).with_name(f"{name}.py")) for name in ("abc", "dataclasses", "enum", "inspect", "typing")
 )
@@ -71,7 +70,7 @@ def differentiated(
     forms = _cache.of(code)
     if forms is not None and form in forms:
         return forms[form]
-    own = code.co_filename.startswith(_PACKAGE) and code.co_filename.endswith(".py") and not is_half(code)
+    own = _is_run_time(code) and code.co_filename.endswith(".py") and not is_half(code)
     made = _from_disk(code, namespace, form) if own and namespace is not None else None
     if made is None:
         if bound:
@@ -103,6 +102,13 @@ def reverse_of(code: CodeType) -> FunctionType | None:
 def cleans_up(code: CodeType) -> bool:
     """Whether the generator function whose forward half `code` is gives items within a `try` or `with` statement."""
     return bool(_halves[id(code)][0].attrs.get("cleans_up"))
+
+
+def hands_on_at(code: CodeType) -> int | None:
+    """If the function whose reverse half `code` is returns what it calls, and keeps it nowhere: where in its pullback that of the call
+    is."""
+    half = _halves.of(code)
+    return None if half is None else half[0].attrs.get("hands_on_at")
 
 
 def only_gives_items(code: CodeType) -> bool:
@@ -150,7 +156,7 @@ def _compile(code: CodeType, namespace: dict[str, Any] | None, watched: bool) ->
             function = with_generators(function, namespace)
         if namespace is not None:
             function = with_known_loops(function, namespace)
-    if half is None and code.co_filename.startswith(_PACKAGE) and namespace is not None:
+    if half is None and _is_run_time(code) and namespace is not None:
         function = with_quiet_calls(function, namespace)
     if half is None and is_class_body(code):
         function = as_function(clone(function))  # what was captured is kept, and may be wanted again
@@ -177,8 +183,14 @@ def _compile(code: CodeType, namespace: dict[str, Any] | None, watched: bool) ->
     return made
 
 
+def _is_run_time(code: CodeType) -> bool:
+    """Whether this is one of the run-time functions. For a derivative of a derivative many are compiled, and most of them run a few
+    times."""
+    return is_own(code.co_filename, AUTODIFF)
+
+
 def _runs_rarely(code: CodeType) -> bool:
-    return code.co_filename in _ABOUT_CLASSES or code.co_filename.startswith(_PACKAGE)
+    return code.co_filename in _ABOUT_CLASSES or _is_run_time(code)
 
 
 class _Later:
@@ -295,8 +307,26 @@ def halves(
     if forward.marked:
         _make_early(forward, reverse.kept)
     elif forward.returning is not None:
+        made.attrs["hands_on_at"] = _hands_on_at(forward, forward.returning, reverse.kept, normal.left)
         _return_pair(forward, reverse.kept, normal.left)
     return half, made
+
+
+def _hands_on_at(forward: ForwardHalf, block: Block, kept: list[Value], left: Block | None) -> int | None:
+    """Of a function with one return, in this block: see `hands_on_at`."""
+    (result,) = block.terminator.operands
+    parameters: dict[Value, Value] = {}  # of what comes there, but from `left`
+    if result in block.params:
+        edges = [target for source, target in forward.edges[block] if source is not left]
+        if len(edges) != 1:
+            return None
+        parameters = dict(zip(edges[0].args, block.params, strict=True))
+        result = next((given for given, p in parameters.items() if p is result), result)
+    back = forward.backs.get(result)
+    back = parameters.get(back, back) if back is not None else None
+    if back is None or forward.counts[result] != 1 or back not in kept:
+        return None
+    return 1 + kept.index(back)
 
 
 def _make_early(forward: ForwardHalf, kept: list[Value]) -> None:

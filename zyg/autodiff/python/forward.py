@@ -94,6 +94,7 @@ class ForwardHalf:
         self.came: dict[Block, Value] = {}
         self.taken: dict[Block, Value] = {}  # per handler the pullback of the call that raised
         self.wholes: dict[Value, Value] = {}  # per iterator of a loop the back of what it goes through
+        self.backs: dict[Value, Value] = {}  # of calls, per value
         # `next` of loops, whose items are taken apart
         self.stepped = {
             b.instrs[-2]
@@ -218,6 +219,8 @@ class ForwardHalf:
                 self.home[method] = block
             if instr.op == "iter":
                 self.wholes[instr.result] = made.results[-1]
+            if instr.op in ("call_object", "call_spread") and not accesses.is_rare(made):
+                self.backs[instr.result] = made.results[-1]
             self.home[made.results[-1]] = block
         self.kinds[made] = kind
         return made
@@ -231,6 +234,11 @@ class ForwardHalf:
             function: Any = loops.loop_over if "calls" in instr.attrs else loops.loop
             if "apart" in instr.attrs:
                 function = loops.loop_apart
+            elif function is loops.loop and "alone" in instr.attrs and self.counts[operands[0]] == 1:
+                back = self.backs.get(operands[0])
+                if back is not None:
+                    function = loops.loop_alone
+                    operands.append(back)
         elif is_call_of(instr, sources.finish):
             attrs["of"], function, operands = "finish", sources.record_finish, operands[1:]
             if not self.brief:

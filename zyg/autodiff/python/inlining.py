@@ -21,7 +21,7 @@ from typing import Any
 
 from zyg import rules
 from zyg.frontend.capture import capture
-from zyg.ir.analysis import use_counts
+from zyg.ir.analysis import is_call_of, use_counts
 from zyg.ir.builder import Variables
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone, clone_blocks, map_uses, uses
 from zyg.ir.types import BOOL, NONE, OBJECT
@@ -111,7 +111,7 @@ def _next_loop(f: Function, namespace: dict[str, Any], within: tuple[CodeType, .
     """The next loop over a generator that can be taken in; the function may get as long as `limit`."""
     counts = use_counts(f)
     for _, instr in f.instructions():
-        if _leaves(instr):
+        if is_call_of(instr, sources.leave):
             counts[instr.operands[1]] -= 1
     makers = {r: (b, i) for b, i in f.instructions() for r in i.results}
     steps: dict[Value, tuple[Block, Instr]] = {}
@@ -137,11 +137,6 @@ def _next_loop(f: Function, namespace: dict[str, Any], within: tuple[CodeType, .
             if made[1].result not in passed and loop.fits() and loop.find_generator(makers, counts, namespace, within):
                 return loop
     return None
-
-
-def _leaves(instr: Instr) -> bool:
-    callee = instr.operands[0] if instr.op == "call_object" else None
-    return isinstance(callee, Const) and callee.value is sources.leave
 
 
 class _Loop:
@@ -249,7 +244,7 @@ class _Loop:
         of_library: bool = False,
     ) -> bool:
         """The generator's own code, with arguments and cells in the places of parameters and free variables."""
-        g = clone(taken_in(capture(code), namespace))
+        g = clone(taken_in(capture(code, sources.leave), namespace))
         _loops_for_yield_from(g)
         g = clone(with_generators(g, namespace, within))
         instrs = [i for _, i in g.instructions()]
@@ -287,7 +282,9 @@ class _Loop:
         entered = next(t for t in self.before.successors() if t.block is head)
         self.block.instrs = [i for i in self.block.instrs if i is not self.call and i is not self.made]
         for block in f.blocks:
-            block.instrs[:] = [i for i in block.instrs if not (_leaves(i) and i.operands[1] is self.made.result)]
+            block.instrs[:] = [
+                i for i in block.instrs if not (is_call_of(i, sources.leave) and i.operands[1] is self.made.result)
+            ]
         # What the loop changes, and what is made in it and used behind it, comes from several places now.
         inside = {*self.inside, head}
         made_inside = {v for b in self.inside for v in (*b.params, *[r for i in b.instrs for r in i.results])}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from zyg.ir.analysis import is_call_of
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value
 from zyg.ir.types import OBJECT
 
@@ -41,7 +42,7 @@ def separate_items(f: Function, brief: bool) -> None:
     for home, made in list(f.instructions()):
         if made.op != "iter" or made.result in passed or "counts" in made.attrs:
             continue
-        steps = [use for use in uses_of.get(made.result, []) if not _leaves(use[1])]
+        steps = [use for use in uses_of.get(made.result, []) if not is_call_of(use[1], sources.leave)]
         if all(instr.op == "next" and steps_a_loop(block, instr) for block, instr in steps):
             made.attrs["loop"] = True
             if not brief:
@@ -57,11 +58,6 @@ def separate_items(f: Function, brief: bool) -> None:
                     _take_apart(f, block, instr, made, taken.results)
                 else:
                     _take_apart(f, block, instr, made, [item])
-
-
-def _leaves(instr: Instr) -> bool:
-    callee = instr.operands[0]
-    return instr.op == "call_object" and isinstance(callee, Const) and callee.value is sources.leave
 
 
 def _call_with_the_loop(block: Block, loop: Instr, uses_of: dict[Value, list[tuple[Block, Instr]]]) -> None:

@@ -45,6 +45,12 @@ def loop(x: Any) -> tuple[Any, Any]:
     return objects.loop(x)
 
 
+def loop_alone(x: Any, back: Any) -> tuple[Any, Any]:
+    """The same for what a call has just given to the loop and to nothing else; `back` is that of the call."""
+    generators.is_alone(x, back)
+    return loop(x)
+
+
 def loop_over(call: tuple[Any, ...]) -> tuple[Any, Any]:
     """The same for what a call gives: of what, and with which arguments."""
     f = call[0]

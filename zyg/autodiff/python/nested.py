@@ -132,6 +132,8 @@ class _Expansion:
             function, operands = Const(objects.RECORD[of], OBJECT), operands[1:]
         elif of == "iter" and isinstance(function, Const) and function.value is loops.loop:
             function = Const(objects.loop, OBJECT)
+        elif of == "iter" and isinstance(function, Const) and function.value is loops.loop_alone:
+            function = Const(objects.iteration.loop_alone, OBJECT)
         elif of == "iter" and isinstance(function, Const) and function.value is loops.loop_over:
             function = Const(objects.iteration.loop_over, OBJECT)
         elif of == "iter" and isinstance(function, Const) and function.value is loops.loop_apart:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from zyg.errors import Unsupported
 from zyg.frontend.bytecode import SUPER_HINT, SUPER_OF_ANOTHER, assigns_first
-from zyg.ir.analysis import use_counts
+from zyg.ir.analysis import is_call_of, use_counts
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone
 from zyg.ir.types import BOOL, OBJECT
 
@@ -260,17 +260,8 @@ def _hand_over(block: Block, iterator: Value, handed: Value, after: Block) -> li
 
 def may_raise(instr: Instr) -> bool:
     return (
-        instr.op not in _SILENT
-        and "counts" not in instr.attrs
-        and not is_call_of(instr, sources.finish, sources.leave, ENTER, LEAVE)
+        instr.op not in _SILENT and "counts" not in instr.attrs and not is_call_of(instr, sources.finish, ENTER, LEAVE)
     )
-
-
-def is_call_of(instr: Instr, *functions: Any) -> bool:
-    if instr.op != "call_object":
-        return False
-    callee = instr.operands[0]
-    return isinstance(callee, Const) and callee.value in functions
 
 
 def successors(block: Block) -> list[Block]:
