@@ -19,7 +19,8 @@ T = TypeVar("T")
 def hook(function: Callable[[Any], Any], x: T) -> T:
     """`x`; in a backward pass the cotangent goes through `function`: hook(neg, x) reverses a gradient.
 
-    `function` may be anything that can be called. What it returns takes the place of the cotangent; None is zero.
+    `function` may be anything that can be called. What it returns takes the place of the cotangent; None is zero. It finds what it
+    has captured as that was when `hook` was called, and what it changes itself (a list of what it saw) stays changed.
 
     >>> import operator, zyg
     >>> zyg.gradient(lambda a, b: zyg.hook(operator.neg, a) * b, 2.0, 3.0)

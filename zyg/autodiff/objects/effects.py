@@ -316,39 +316,36 @@ def _changes_by_itself(function: Function) -> bool:
     return False
 
 
-# What reads a container without changing it: the methods of lists, dicts, sets and arrays that give something.
-_READERS = frozenset(
-    "get items keys values copy count index sum mean min max any all dot reshape ravel astype tolist item transpose conj round clip "
-    "take std var prod cumsum argmax argmin nonzero T shape dtype ndim size real imag".split()
-)
 _IN_PLACE = frozenset(
     f"i{name}" for name in "add sub mul truediv floordiv mod pow and or xor lshift rshift matmul".split()
 )
-_EVERY = frozenset({"*"})
+Path = tuple[str, ...]  # a variable and attributes from there on; first "" for a global variable
+_DEEPEST = 6
 _changed_names = ByIdentity()  # of code objects: what `changed_names` found
 
 
 class Changed(NamedTuple):
-    """The variables that a function has captured and binds anew; and of its parameters and of what it has captured, by name: the
-    attributes that it may change, or "*"."""
+    """What code itself changes of what it has by a name: the variables that it has captured and binds anew; what it changes the
+    items of; the attributes that it sets (those that these paths end with); and the calls that it makes, of what, with which arguments."""
 
     bound: frozenset[str]
-    contents: dict[str, frozenset[str]]
+    contents: frozenset[Path]
+    attributes: frozenset[Path]
+    calls: tuple[tuple[Path, tuple[Path | None, ...], dict[str, Path | None]], ...]
 
 
 def changed_names(code: CodeType) -> Changed:
-    """What a function may change of what it has, as far as its code tells.
+    """What a function changes by a name that it has for it, as its code tells.  (It may change more in other ways.)
 
     >>> changed_names((lambda self, d: self.seen.append(d * self.k)).__code__).contents
-    {'self': frozenset({'seen'})}
+    frozenset({('self', 'seen')})
     """
     found = _changed_names.of(code)
     if found is None:
         try:
             found = _names_changed(code)
         except Unsupported:
-            names = (*code.co_varnames[: code.co_argcount], *code.co_freevars)
-            found = Changed(frozenset(code.co_freevars), dict.fromkeys(names, _EVERY))
+            found = Changed(frozenset(), frozenset(), frozenset(), ())
         _changed_names.note(code, found)
     return found
 
@@ -356,70 +353,66 @@ def changed_names(code: CodeType) -> Changed:
 def _names_changed(code: CodeType) -> Changed:
     function = capture(code)
     origins = _Origins(function)
+    parameters = {p: p.name for p in function.params}
     bound: set[str] = set()
-    contents: dict[str, set[str]] = {}
-    parameters = dict(zip(function.params, (p.name for p in function.params)))
+    contents: set[Path] = set()
+    attributes: set[Path] = set()
+    calls: list[tuple[Path, tuple[Path | None, ...], dict[str, Path | None]]] = []
 
-    def change(v: Value, attribute: str = "*") -> None:
-        for name, first in roots(v, attribute, set()):
-            contents.setdefault(name, set()).add(first)
-
-    def roots(v: Any, attribute: str, seen: set[Any]) -> Iterator[tuple[str, str]]:
-        """The names by which a value may have been reached, with the attribute through which it was."""
+    def paths(v: Any, seen: set[Any] | None = None) -> set[Path]:
+        """The names by which a value may have been reached."""
+        seen = set() if seen is None else seen
         if isinstance(v, Const) or v in seen:
-            return
+            return set()
         seen.add(v)
         if v in parameters:
-            yield parameters[v], attribute
-        for passed in origins.passed.get(v, ()):
-            yield from roots(passed, attribute, seen)
+            return {(parameters[v],)}
         made = origins.makers.get(v)
         if made is None:
-            return
-        if made.op == "get_cell" or made.op == "free_cell":
-            yield str(made.attrs.get("name")), attribute
-        elif made.op == "getattr":
-            yield from roots(made.operands[0], made.attrs["name"], seen)
-        elif made.op == "call_object":
-            callee = origins.makers.get(made.operands[0])
-            if callee is not None and callee.op == "getattr":
-                yield from roots(callee.operands[0], attribute, seen)
-        elif made.op in _HOLDING:
-            for operand in made.operands:
-                yield from roots(operand, attribute, seen)
+            return {p for passed in origins.passed.get(v, ()) for p in paths(passed, seen)}
+        if made.op in ("get_cell", "free_cell"):
+            return {(str(made.attrs.get("name")),)}
+        if made.op == "global":
+            return {("", made.attrs["name"])}
+        if made.op == "checked_local":
+            return paths(made.operands[0], seen)
+        if made.op == "getattr":
+            return {(*p, made.attrs["name"]) for p in paths(made.operands[0], seen) if len(p) < _DEEPEST}
+        return set()
+
+    def path(v: Any) -> Path | None:
+        found = paths(v)
+        return next(iter(found)) if len(found) == 1 else None
 
     for _, instr in function.instructions():
         if instr.op in ("set_cell", "del_cell"):
-            made = origins.makers.get(instr.operands[0])
-            if made is not None and made.op == "free_cell":
-                bound.add(made.attrs["name"])
+            bound |= {p[0] for p in paths(instr.operands[0]) if p[0] in code.co_freevars}
         elif instr.op in ("setitem", "delitem") or instr.op in _IN_PLACE:
-            change(instr.operands[0])
+            contents |= paths(instr.operands[0])
         elif instr.op in ("setattr", "delattr"):
-            change(instr.operands[0], instr.attrs["name"])
+            attributes |= {(*p, instr.attrs["name"]) for p in paths(instr.operands[0])}
         elif instr.op == "make_function":
             inner = changed_names(instr.attrs["code"])
-            bound |= inner.bound & set(code.co_freevars)
-            for name, attributes in inner.contents.items():
-                if name in instr.attrs["code"].co_freevars:
-                    contents.setdefault(name, set()).update(attributes)
+            shared = frozenset(instr.attrs["code"].co_freevars)  # by the same names here
+            known = frozenset({"", *shared})
+            bound |= inner.bound.intersection(code.co_freevars)
+            contents |= {p for p in inner.contents if p[0] in shared}
+            attributes |= {p for p in inner.attributes if p[0] in shared}
+            keep = lambda p, known=known: p if p is not None and p[0] in known else None
+            calls += [
+                (p, tuple(map(keep, given)), {n: keep(q) for n, q in named.items()})
+                for p, given, named in inner.calls
+                if p[0] in known
+            ]
         elif instr.op in ("call_object", "call_spread"):
             callee = origins.makers.get(instr.operands[0])
-            if callee is not None and callee.op == "getattr":
-                of = origins.makers.get(callee.operands[0])
-                if of is not None and of.op == "global":
-                    continue  # a function of a module
-                if callee.attrs["name"] not in _READERS:
-                    change(callee.operands[0])
-            if callee is None or callee.op != "global" or not hasattr(builtins, callee.attrs["name"]):
-                for v in instr.operands[1:]:
-                    change(v)
-    # (A number that is passed on, or added to, is not changed: who asks knows what the names stand for.)
-    return Changed(frozenset(bound), {name: frozenset(found) for name, found in contents.items()})
-
-
-# What these give may be, or hold, what they were given.
-_HOLDING = frozenset("getitem iter next tuple list dict checked_local".split())
+            if callee is not None and callee.op == "getattr" and callee.attrs["name"] in _MUTATORS:
+                contents |= paths(callee.operands[0])
+            names = instr.attrs.get("keywords", ())
+            given = [path(v) for v in instr.operands[1:]] if instr.op == "call_object" else []
+            count = len(given) - len(names)
+            calls += [(p, tuple(given[:count]), dict(zip(names, given[count:]))) for p in paths(instr.operands[0])]
+    return Changed(frozenset(bound), frozenset(contents), frozenset(attributes), tuple(calls))
 
 
 # What reaches other things than arguments.
