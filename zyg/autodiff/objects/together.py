@@ -83,7 +83,7 @@ Column = Any  # Alike, or a form (NUMBER or NOTHING) that all of them have, or t
 def look(values: Iterable[Any], seen: structure.Seen) -> Alike | None:
     """The values of a list, tuple or dict, if they are alike; None if not.
 
-    >>> look([[1.0], [2.0, 3.0], []], structure.Seen()) is None, look([[1.0], [], {}], structure.Seen()) is None
+    >>> look([[1.0], [2.0, 3.0], [], [4.0]], structure.Seen()) is None, look([[1.0], [], {}, []], structure.Seen()) is None
     (False, True)
     """
     held = list(values)
