@@ -12,7 +12,7 @@ import functools
 import gc
 import operator
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, repeat
 from typing import Any
 
@@ -155,10 +155,39 @@ def _put_together(make: Callable[[tuple[Any, ...]], Any], columns: list[Any]) ->
     return [make(row) if any(d is not None for d in row) else None for row in rows]
 
 
-class Objects(Alike):
+class Columned(Alike):
+    """What has a column for each attribute, or key."""
+
+    __slots__ = ("columns",)
+    columns: list[Column]
+
+    def end(self) -> None:
+        for column in self.columns:
+            if isinstance(column, Alike):
+                column.end()
+
+    def prepare(self, shadows: Any) -> None:
+        for column in self.columns:
+            if isinstance(column, Alike):
+                column.prepare(shadows)
+
+    def put_together(
+        self, make: Callable[[tuple[Any, ...]], Any], flowing: Sequence[Callable[[], Iterable[Any]]], shadows: Any
+    ) -> list[Any] | None:
+        """The gradients, of what `make` makes one from; `flowing`: for each column the cotangents that are no shadows'."""
+        columns = []
+        for column, of_column in zip(self.columns, flowing):
+            made = _gathered(column, len(self), of_column, shadows)
+            if made is None:
+                return None
+            columns.append(made)
+        return _put_together(make, columns)
+
+
+class Objects(Columned):
     """Instances of one class that have the same attributes."""
 
-    __slots__ = ("cls", "columns", "names", "plan")
+    __slots__ = ("cls", "names", "plan")
 
     def __init__(self, held: list[Any], found: list[Alike]):
         super().__init__(held, found)
@@ -171,15 +200,8 @@ class Objects(Alike):
         for x, *forms in zip(self.held, *map(_forms, self.columns)):
             yield "object", x, dict(zip(self.names, forms))
 
-    def end(self) -> None:
-        for column in self.columns:
-            if isinstance(column, Alike):
-                column.end()
-
     def prepare(self, shadows: Any) -> None:
-        for column in self.columns:
-            if isinstance(column, Alike):
-                column.prepare(shadows)
+        super().prepare(shadows)
         if not shadows.holders.keys().isdisjoint(self.places):
             return
         made = CLASSES.get(id(self.cls))
@@ -191,20 +213,15 @@ class Objects(Alike):
         holders = list(map(shadows.holders.get, self.places))
         if None in holders:
             return None
-        columns = []
-        for name, column in zip(self.names, self.columns):
-            made = _gathered(column, len(holders), functools.partial(self.plan.reader(name), holders), shadows)
-            if made is None:
-                return None
-            columns.append(made)
+        flowing = [functools.partial(self.plan.reader(name), holders) for name in self.names]
         cls = structure.fields_class(self.cls, self.names)
-        return _put_together(functools.partial(tuple.__new__, cls), columns)
+        return self.put_together(functools.partial(tuple.__new__, cls), flowing, shadows)
 
 
-class Dicts(Alike):
+class Dicts(Columned):
     """Dicts with the same keys."""
 
-    __slots__ = ("columns", "keys")
+    __slots__ = ("keys",)
 
     def __init__(self, held: list[Any], found: list[Alike]):
         super().__init__(held, found)
@@ -219,15 +236,8 @@ class Dicts(Alike):
         for x, *forms in zip(self.held, *map(_forms, self.columns)):
             yield "dict", x, dict(zip(self.keys, forms))
 
-    def end(self) -> None:
-        for column in self.columns:
-            if isinstance(column, Alike):
-                column.end()
-
     def prepare(self, shadows: Any) -> None:
-        for column in self.columns:
-            if isinstance(column, Alike):
-                column.prepare(shadows)
+        super().prepare(shadows)
         if shadows.items.keys().isdisjoint(self.places):
             shadows.items.update(zip(self.places, [{} for _ in self.held]))
 
@@ -235,14 +245,8 @@ class Dicts(Alike):
         items = list(map(shadows.items.get, self.places))
         if None in items:
             return None
-        columns = []
-        for key, column in zip(self.keys, self.columns):
-            made = _gathered(column, len(items), lambda key=key: [d.get(key) for d in items], shadows)
-            if made is None:
-                return None
-            columns.append(made)
-        keys = self.keys
-        return _put_together(lambda row: dict(zip(keys, row)), columns)
+        flowing = [lambda key=key: [d.get(key) for d in items] for key in self.keys]
+        return self.put_together(lambda row: dict(zip(self.keys, row)), flowing, shadows)
 
 
 class Rows(Alike):
