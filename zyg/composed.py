@@ -249,9 +249,16 @@ def jvp(transform: Transform, function: Any, args: tuple[Any, ...], keywords: di
 def pushforward(
     transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]
 ) -> tuple[Any, Any]:
-    """The function runs once: its pullback refers to the arguments as they were, and to what else of them it has by name."""
+    return pushed_by(_pulled, function, args, keywords)
+
+
+def pushed_by(
+    pulled: Callable[..., tuple[Any, Any]], function: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[Any, Any]:
+    """The function runs once: its pullback, which `pulled` gives, refers to the arguments as they were, and to what else of them it
+    has by name."""
     given = copy.deepcopy(args)
-    value, back = _pulled(function, args, keywords)
+    value, back = pulled(function, args, keywords)
     form = copy.deepcopy(value)
 
     def push(*tangents: Any) -> Any:
@@ -266,12 +273,17 @@ def _tangents_of(what: str, function: Any, arguments: Any, tangents: Any) -> tup
     return Tangents.of(function, arguments, tangents)
 
 
-def _pulled(function: Any, arguments: Any, keywords: dict[str, Any]) -> tuple[Any, Callable[[Any], Any]]:
-    """(value, pullback) of a call, where rules for forward mode are followed."""
+def pulled_plainly(function: Any, arguments: Any, keywords: dict[str, Any]) -> tuple[Any, Callable[[Any], Any]]:
+    """(value, pullback) of a call that follows no rules for forward mode."""
     from .api import pullback
 
+    return pullback(function, *arguments, **keywords)
+
+
+def _pulled(function: Any, arguments: Any, keywords: dict[str, Any]) -> tuple[Any, Callable[[Any], Any]]:
+    """(value, pullback) of a call, where rules for forward mode are followed."""
     if not users_tangent_rules():
-        return pullback(function, *arguments, **keywords)
+        return pulled_plainly(function, arguments, keywords)
     from .autodiff.objects.user_rules import forward_mode
     from .fallback import python_pullback
 

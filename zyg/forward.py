@@ -12,7 +12,10 @@ import numpy as np
 
 from . import composed
 from .api import native
+from .callables import DISPATCHER
+from .errors import ArgumentError, InternalError, Unsupported
 from .fallback import Refusal, fall_back
+from .rules import is_users, users_tangent_rules
 from .transforms import ATTRIBUTE, Transform, checked_argnums, chosen, describe
 from .twins import holds_of, twins
 
@@ -60,7 +63,10 @@ def pushforward(function: Callable[..., Any], /, *args: Any, **keywords: Any) ->
     (0.479425538604203, 0.8775825618903728)
     """
     if holds_of(function, args):
-        value, push = composed.pushforward(Transform("pushforward"), function, args, keywords)
+        if _follows_users_rules(function, args, keywords):
+            value, push = composed.pushforward(Transform("pushforward"), function, args, keywords)
+        else:
+            value, push = composed.pushed_by(composed.pulled_plainly, function, args, keywords)
         return value, Pushforward(function, args, push)
     kept = twins(args)
     found = native("jvp", function, refused=_through_python)(function, args, (None,) * len(args), **keywords)
@@ -69,6 +75,19 @@ def pushforward(function: Callable[..., Any], /, *args: Any, **keywords: Any) ->
         return found.value, Pushforward(function, kept, lambda *tangents: found.push(*(None,) * bound, *tangents))
     run = lambda *tangents: jvp(function, twins(kept), tangents, **keywords)[1]
     return found[0], Pushforward(function, kept, run)
+
+
+def _follows_users_rules(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    """Whether a call may follow rules for forward mode that are not zyg's own, as the compiler has found it."""
+    if not users_tangent_rules():
+        return False
+    dispatcher = getattr(native("jvp", function), DISPATCHER)
+    try:
+        compiled = dispatcher.specialise((function, args, (None,) * len(args)), keywords).compiled
+    except (Unsupported, ArgumentError, InternalError):
+        return True
+    followed = [guard[2] for guard in compiled.inferred.guards if guard[0] == "tangent rule"]
+    return any(rule is not None and is_users(rule) for rule in followed)
 
 
 class _ThroughPython(NamedTuple):

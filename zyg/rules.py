@@ -248,9 +248,11 @@ def tangent_rule_for(function: Any) -> Rule | None:
 
 def users_tangent_rules() -> bool:
     """Whether there are rules for forward mode besides those of zyg itself."""
-    return any(
-        not str(getattr(rule.function, "__module__", "")).startswith("zyg.") for rule in list(_tangents.values())
-    )
+    return any(map(is_users, list(_tangents.values())))
+
+
+def is_users(rule: Rule) -> bool:
+    return not str(getattr(rule.function, "__module__", "")).startswith("zyg.")
 
 
 def _find(table: dict[Any, Rule], function: Any) -> Rule | None:
