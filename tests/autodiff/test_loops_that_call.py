@@ -300,3 +300,44 @@ def test_loops_over_pairs_on_the_way_to_an_exception():
     assert gradient(left, 0.4) == pytest.approx(4 * 0.4)
     slope = (catches(1.1 + 1e-6) - catches(1.1 - 1e-6)) / 2e-6
     assert gradient(catches, 1.1) == pytest.approx(slope, rel=1e-6)
+
+
+def test_items_of_generators_step_by_step():
+    """What `next` takes of views and generators, in a loop within `try` (comprehensions have their loop there from 3.12 on)."""
+
+    def of_values(x):
+        y, given = x, {"a": x, "b": 0.5}
+        for n in range(3):
+            try:
+                made = {k: v * (n + 1.0) for k, v in given.items()}
+                y = y * made["a"] * made["b"]
+            except ValueError:
+                y = 0.0
+        return y
+
+    def items(x):
+        yield x
+        yield x * x
+
+    def of_generators(x):
+        y = x
+        for _ in range(2):
+            try:
+                y = y * {n: v * x for n, v in enumerate(items(x))}[1] + sum({v * 2.0 for v in items(y)})
+            finally:
+                y = y * 0.5
+        return y
+
+    for f in (of_values, of_generators):
+        assert gradient(f, 0.7) == pytest.approx(differences.gradient(f, 0.7)[0], rel=1e-8)
+
+
+def test_notes_of_exceptions():
+    def f(x):
+        try:
+            raise ValueError("large", x)
+        except ValueError as error:
+            error.add_note("seen")
+            return error.args[1] * 2.0 + len(error.__notes__)
+
+    assert gradient(f, 0.7) == 2.0

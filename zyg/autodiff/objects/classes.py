@@ -528,6 +528,11 @@ def _with_traceback(x: BaseException, traceback: Any, /) -> tuple[Any, Any]:
     return x.with_traceback(traceback), None
 
 
+@calls.method(BaseException, "add_note", exact=True)
+def _add_note(x: BaseException, note: Any, /) -> tuple[Any, Any]:
+    return x.add_note(note), None
+
+
 for _base in EXCEPTIONS:
     if "__init__" in _base.__dict__:
         calls.method(_base, "__init__")(functools.partial(_exception_init, _base))

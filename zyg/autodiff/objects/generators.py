@@ -34,7 +34,7 @@ class Items:
     def __init__(self, generator: Generator):
         self.generator = generator
         self.source = generator.record
-        self.before = [0]  # how many steps there had been when the end was found
+        self.before = [self.source.given]  # how many steps there had been when the end was found
 
     def __iter__(self) -> Items:
         return self

@@ -217,8 +217,9 @@ _END = object()
 
 def _step(iterator: iteration.Iterator) -> Any:
     """(the next item, its back), or the mark of the end with what undoes that it was looked for."""
-    pair = next(iterator.pairs, None)
-    return pair or (_END, sources.record_finish(iterator.pairs)[1])
+    pairs = iterator.pairs  # (as in `iteration.record_next`)
+    pair = next(pairs, None)
+    return pair or (_END, sources.record_finish(pairs)[1])
 
 
 def steps_on(operands: tuple[Any, ...]) -> bool:
