@@ -65,6 +65,11 @@ def added_at(a):
 
 
 CORNERS = {
+    "einsum of no axes": (lambda x: np.einsum("", x), 3.0),
+    "einsum of no axes that are left": (lambda x: np.einsum("ij->", x), TABLE),
+    "running sums along no axis": (lambda x: np.cumsum(x, axis=4), TABLE),
+    "qr of no such mode": (lambda x: NUMPY.linalg.qr(x, mode="none"), TABLE),
+    "products of one matrix": (lambda x: np.linalg.multi_dot([x]), TABLE),
     "reduce of a number": (lambda x: NUMPY.power.reduce(x), 3),
     "accumulate of a number": (lambda x: np.add.accumulate(x), 3.0),
     "reduceat of a number": (lambda x: np.add.reduceat(x, [0]), 3.0),

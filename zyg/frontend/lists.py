@@ -141,7 +141,8 @@ def to_tuple(e: Evaluator, v: Abstract) -> Abstract:
     items = known_items(e, collected)
     if items is not None:
         return TupleValue(items)
-    raise e.refuse("a tuple whose length is not known when compiling", types=[describe(v, e.heap)], hint="use an array")
+    hint = "use an array; for an index, write its numbers out: x[k[0], k[1]]"
+    raise e.refuse("a tuple whose length is not known when compiling", types=[describe(v, e.heap)], hint=hint)
 
 
 def to_list(e: Evaluator, v: Abstract) -> Reference:

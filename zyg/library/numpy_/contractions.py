@@ -146,6 +146,8 @@ def einsum(
         terms[:2] = [_contracted(e, a, left, b, right, others)]
     value, letters = terms[0]
     made = _arranged(e, value, letters, output)
+    if isinstance(made, arrays.ARRAYS) and not output:
+        made = arrays.scalar_of(e, made)
     if isinstance(made, arrays.ARRAYS) and len(given) > 1:
         made = orders.contracted(e, made, given, inputs, output)
     if isinstance(out, arrays.ARRAYS) and element_type(e, made) is not arrays.element_type(out):
@@ -435,7 +437,9 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 def multi_dot(e: Evaluator, arrays_: Abstract) -> Abstract:
     """In the order that needs the fewest multiplications for three; from the left for more, unless lengths tell."""
     items = lists.known_items(e, arrays_)
-    if items is None or len(items) < 2:
+    if items is not None and len(items) < 2:
+        e.throw("ValueError", "Expecting at least two arrays.")
+    if items is None:
         raise e.refuse("np.linalg.multi_dot of this", types=[describe(arrays_, e.heap)], hint="pass a list of arrays")
     given = operands(e, "np.linalg.multi_dot", *items)
     if len(given) == 2:

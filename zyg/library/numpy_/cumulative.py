@@ -133,7 +133,8 @@ def _cumulative(running: Callable[[Any, Any], Any], neutral: int | None) -> Call
             a = a.real
         if axis is None:
             return store(running(np.ascontiguousarray(a).reshape((1, a.size)), kind).reshape(-1), out)
-        return store(from_lines(running(lines(a, axis), kind), a, axis % a.ndim, "I"), out)
+        axis = axis_index(axis, a.ndim)
+        return store(from_lines(running(lines(a, axis), kind), a, axis, "I"), out)
 
     return function
 

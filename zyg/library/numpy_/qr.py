@@ -33,7 +33,9 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     if mode == "r":
         return qr_stack(x, False)[1]
     if mode != "reduced" and mode != "complete":
-        unsupported("np.linalg.qr with this mode", "use mode='reduced', 'complete' or 'r'")
+        if mode in ("raw", "full", "f", "economic", "e"):
+            unsupported("np.linalg.qr with this mode", "use mode='reduced', 'complete' or 'r'")
+        raise ValueError(f"Unrecognized mode '{mode}'")
     q, r = qr_stack(x, mode == "complete")
     return QRResult(q, r)
 
