@@ -141,6 +141,17 @@ def exact(x):
     return float(half * Fraction.from_decimal(Decimal(x)) + third)
 
 
+def methods_of_exact_numbers(x):
+    """Each operator by its method, of both classes, and what the class makes."""
+    total = 0.0
+    for made, two in ((Fraction.__new__(Fraction, x), Fraction(2)), (Decimal(x), Decimal(2))):
+        for op in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+            total += float(getattr(made, f"__{op}__")(two)) + float(getattr(made, f"__r{op}__")(two)) * x
+        total += float(made.__divmod__(two)[1]) * float(made.__rdivmod__(two)[1])
+        total += float(made.__neg__()) * float(made.__pos__()) * float(made.__abs__())
+    return total + Fraction(x).__float__()
+
+
 def decimals(x):
     a = Decimal(x)
     return float(a.sqrt() + (a + 1).ln() + a.exp() + (a + 1).log10() + Decimal.from_float(x) * a)
@@ -504,6 +515,7 @@ PROGRAMS = {
             first_out,
             exact,
             decimals,
+            methods_of_exact_numbers,
         ),
         *(
             delegated,

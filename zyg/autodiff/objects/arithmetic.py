@@ -346,9 +346,7 @@ def binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
             and not (op == "mod" and isinstance(a, (str, bytes, bytearray)))
         ):
             return objects.numpy_.binary(op, a, b)
-        made = by_other(op, a, b)
-        if made is None and not (isinstance(a, Fraction) or isinstance(b, Fraction)):
-            made = by_methods(op, a, b)
+        made = by_other(op, a, b) or by_methods(op, a, b)
         if made is not None:
             return made
         if (is_number(a) or type(a) in _BOOLS) and (is_number(b) or type(b) in _BOOLS):
@@ -433,8 +431,7 @@ def unary(op: str, slot: str | None = None) -> Callable[[Any], tuple[Any, Any]]:
 
         if isinstance(a, np.ndarray):
             return objects.numpy_.unary(op, a)
-        # (A class derived from a number's may have its own; those of fractions are Python code, too.)
-        method = method_of(a, slot) if not isinstance(a, Fraction) else None
+        method = method_of(a, slot)  # (a class derived from a number's may have its own)
         if method is not None:
             return objects.calls.call(method, ())
         if is_number(a):

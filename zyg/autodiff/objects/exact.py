@@ -3,40 +3,58 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from . import arithmetic, foreign
+from . import arithmetic, calls, foreign
 from .calls import known, method
 from .cotangents import is_number
-
-
-def _converted(cls: Any, at: int) -> Callable[..., tuple[Any, Any]]:
-    """The entry of what makes a number of argument `at`."""
-
-    def handler(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        y = cls(*args, **kwargs)
-        if len(args) == at + 2 and cls is Fraction:
-            return y, (_run_ratio, y, float(args[at + 1]))
-        return y, (_run_converted, at) if len(args) > at and is_number(args[at]) else None
-
-    return handler
 
 
 def _run_converted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return (*[None] * (1 + back[1]), d)
 
 
+@known(Fraction)
+def _fraction(numerator: Any = 0, denominator: Any = None) -> tuple[Any, Any]:
+    return _fraction_of(Fraction, 0, numerator, denominator)
+
+
+@known(Fraction.__new__)
+def _instance(cls: Any, numerator: Any = 0, denominator: Any = None) -> tuple[Any, Any]:
+    return _fraction_of(cls, 1, numerator, denominator)
+
+
+def _fraction_of(cls: Any, at: int, numerator: Any, denominator: Any) -> tuple[Any, Any]:
+    """The numerator is argument `at`."""
+    y = Fraction.__new__(cls, numerator, denominator)
+    if denominator is not None:
+        return y, (_run_ratio, at, y, float(denominator))
+    return y, (_run_converted, at) if is_number(numerator) else None
+
+
 def _run_ratio(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, y, denominator = back
-    return None if d is None else (None, d / denominator, -d * float(y) / denominator)
+    _, at, y, denominator = back
+    return None if d is None else (*[None] * (1 + at), d / denominator, -d * float(y) / denominator)
 
 
-known(Fraction)(_converted(Fraction, 0))
-known(Decimal)(_converted(Decimal, 0))
-known(Decimal.from_float)(_converted(Decimal.from_float, 0))
+@known(numbers.Rational.__float__)
+def _rational_as_float(x: Any) -> tuple[Any, Any]:
+    if isinstance(x, Fraction):
+        return Fraction.__float__(x), (_run_converted, 0)
+    return calls.call(_quotient, (x,))
+
+
+def _quotient(x: Any) -> float:
+    return int(x.numerator) / int(x.denominator)
+
+
+@known(Decimal, Decimal.from_float)
+def _decimal(value: Any = "0", context: Any = None) -> tuple[Any, Any]:
+    return Decimal(value, context), (_run_converted, 0) if is_number(value) else None
 
 
 @known(Fraction.from_float.__func__, Fraction.from_decimal.__func__)

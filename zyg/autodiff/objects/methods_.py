@@ -8,11 +8,14 @@ import operator
 import types
 from collections import deque
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from types import FunctionType
 from typing import Any
 
 from . import calls, construction, draining, iteration, reentry, subscripts
 from .arithmetic import RULES, number_back
-from .builtins_ import ask
+from .builtins_ import ask, shift
 from .calls import method
 from .iterables_ import order_of, undo_keys
 from .iteration import Iterator
@@ -225,36 +228,54 @@ def _run_self(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return (d,)
 
 
+def _number_method(cls: Any, name: str) -> Callable[[calls.Handler], calls.Handler]:
+    """The decorated handler is what a call of this method of a class of numbers means. (Those of fractions are Python code.)"""
+    function = getattr(cls, name)
+    if type(function) is not FunctionType:
+        return method(cls, name)
+
+    def register(handler: calls.Handler) -> calls.Handler:
+        calls.known(function)(lambda *args: shift(handler(*args)))
+        return handler
+
+    return register
+
+
+def _plain_number(cls: Any, x: Any) -> Any:
+    """Of an instance of a subclass the plain number, whose operators are not those of the subclass."""
+    return x if type(x) is cls or cls is Decimal else cls.__pos__(x)  # (decimals are rounded by that)
+
+
 def _binary_method(cls: Any, op: str, name: str, swapped: bool) -> None:
     compute, rule = getattr(cls, name), RULES[op]
 
+    @_number_method(cls, name)
     def binary(x: Any, other: Any, *mod: Any) -> tuple[Any, Any]:
         y = compute(x, other, *mod)
         if y is NotImplemented or mod:
             return y, None
-        x = cls.__pos__(x)  # of a subclass that is the plain number
-        return y, (_run_binary_method, rule, y, x, other, swapped)
-
-    method(cls, name)(binary)
+        return y, _binary_back(rule, y, _plain_number(cls, x), other, swapped)
 
 
-def _run_binary_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, rule, y, x, other, swapped = back
-    if d is None:
-        return None
-    return rule(d, y, other, x)[::-1] if swapped else rule(d, y, x, other)
+def _binary_back(rule: Any, y: Any, x: Any, other: Any, swapped: bool) -> Any:
+    back = number_back(rule, y, *((other, x) if swapped else (x, other)))
+    return (_run_swapped, back) if swapped and back is not None else back
+
+
+def _run_swapped(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else given[::-1]
 
 
 def _divmod_method(cls: Any, name: str, swapped: bool) -> None:
     compute, rule = getattr(cls, name), RULES["mod"]
 
+    @_number_method(cls, name)
     def both(x: Any, other: Any) -> tuple[Any, Any]:
         y = compute(x, other)
         if y is NotImplemented:
             return y, None
-        return y, (_run_divmod_method, (_run_binary_method, rule, y[1], cls.__pos__(x), other, swapped))
-
-    method(cls, name)(both)
+        return y, (_run_divmod_method, _binary_back(rule, y[1], _plain_number(cls, x), other, swapped))
 
 
 def _run_divmod_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -264,14 +285,13 @@ def _run_divmod_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _unary_method(cls: Any, op: str) -> None:
     compute, rule = getattr(cls, f"__{op}__"), RULES[op]
 
+    @_number_method(cls, f"__{op}__")
     def unary(x: Any) -> tuple[Any, Any]:
         y = compute(x)
-        return y, number_back(rule, y, cls.__pos__(x))
-
-    method(cls, f"__{op}__")(unary)
+        return y, number_back(rule, y, _plain_number(cls, x))
 
 
-for _cls in (float, int, complex):
+for _cls in (float, int, complex, Fraction, Decimal):
     for _op in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
         for _name in (f"__{_op}__", f"__r{_op}__"):
             if hasattr(_cls, _name):
