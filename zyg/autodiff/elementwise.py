@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from zyg.ir.builder import Builder
-from zyg.ir.core import Block, Function, Instr, Module, Value, const
+from zyg.ir.core import Block, Function, Instr, Module, Value, array_type, const
 from zyg.ir.passes import cse, dce, fold, inline, simplify_cfg
-from zyg.ir.types import Array, cotangent_type
+from zyg.ir.types import F64, Array, cotangent_type
 
 from . import helpers, masks
 from .activity import differentiable
@@ -33,6 +33,7 @@ class Reversal(NamedTuple):
     kept: dict[int, Value]  # per argument that it uses: what holds the value in the reverse part
     wanted: list[int]  # the arguments that get cotangents
     seeded: list[int]  # the results that have one
+    lengths: list[Value]  # those of the loops, where no array says them: all that is added up are numbers
 
 
 def _split(apply: Instr) -> tuple[list[Value], list[Value]]:
@@ -53,7 +54,7 @@ def _wanted(a: ForwardPart, apply: Instr) -> tuple[list[int], list[int]]:
 def forward_apply(a: ForwardPart, b: Builder, apply: Instr) -> None:
     wanted, seeded = _wanted(a, apply)
     if wanted and seeded:
-        ins = _split(apply)[1]
+        outs, ins = _split(apply)
         holders: dict[int, Value] = {}
         reversals: list[Reversal] = []
         for part in _apart(a, apply, wanted):
@@ -62,9 +63,24 @@ def forward_apply(a: ForwardPart, b: Builder, apply: Instr) -> None:
             for k in used:
                 if k not in holders:
                     holders[k] = a._kept(b, apply, ins[k]) if isinstance(ins[k].type, Array) else ins[k]
-            reversals.append(Reversal(reverse, {k: holders[k] for k in used}, part, seeded))
+            seen = [v for k, v in enumerate(ins) if k in used or k in part] + [outs[k] for k in seeded if k < len(outs)]
+            lengths = [] if any(isinstance(v.type, Array) for v in seen) else _lengths(a, b, apply, reverse)
+            reversals.append(Reversal(reverse, {k: holders[k] for k in used}, part, seeded, lengths))
         a.made_by[apply] = (apply, reversals)
     b.append(apply)
+
+
+def _lengths(a: ForwardPart, b: Builder, apply: Instr, reverse: str) -> list[Value]:
+    """How long the loops are; and the function of the reverse gets a parameter for the elements of an array that tells it."""
+    array = next(v for v in apply.operands if isinstance(v.type, Array))
+    a.module.functions[reverse].entry.params.append(Value(F64, "unread"))
+    return [b.op("dim", array, axis=k) for k in range(array_type(array).ndim)]
+
+
+def _of_lengths(b: Builder, lengths: list[Value]) -> Value:
+    """An array of these lengths, all elements of which lie in one place."""
+    one = b.op("alloc", *[const(1)] * len(lengths), type=Array(F64, len(lengths), "C"), fill="zeros")
+    return b.op("broadcast", one, *lengths, type=Array(F64, len(lengths), "A"))
 
 
 def _apart(a: ForwardPart, apply: Instr, wanted: list[int]) -> list[list[int]]:
@@ -111,7 +127,7 @@ def _reverse(
     it has given, for all parts."""
     b = a.builder
     outs, ins = _split(apply)
-    reverse, kept, wanted, seeded = reversal
+    reverse, kept, wanted, seeded, lengths = reversal
     # In place, as in `a *= b`: what is read is what is set, element by element, and so are the shadows.
     cotangents = {k: v for k, v in enumerate([*outs, *apply.results]) if k in seeded}
     receiving = [k for k in wanted if isinstance(ins[k].type, Array)]
@@ -133,6 +149,7 @@ def _reverse(
                 taken[v] = a._take(v) if a.active(v) else const(0.0, cotangent_type(v.type))
             seeds.append(taken[v])
     arguments = [a.need(v, a.current) for v in kept.values()]
+    shape = [_of_lengths(b, [a.need(v, a.current) for v in lengths])] if lengths else []
     targets = [a._needed_shadow(ins[k]) for k in receiving]
     scalars = [k for k in wanted if k not in receiving]
     sums = b.emit(
@@ -140,6 +157,7 @@ def _reverse(
         *targets,
         *arguments,
         *seeds,
+        *shape,
         types=tuple(cotangent_type(ins[k].type) for k in scalars),
         callee=reverse,
         modes=tuple("set" if k in replaced else "add" for k in receiving),

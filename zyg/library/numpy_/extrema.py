@@ -127,7 +127,8 @@ def _extremum(kind: str, name: str, ignored: bool = False) -> Callable[..., Abst
                 source = e.call(known(np.where), [where, a, Known(float("nan"))])
             else:
                 source = a
-            value = e.call(known(_with_slope), [value, source, TupleValue(tuple(map(Known, axes))), keepdims])
+            begin = initial if is_set(initial) else NONE
+            value = e.call(known(_with_slope), [value, source, TupleValue(tuple(map(Known, axes))), keepdims, begin])
         return delivered(e, value, out)
 
     return emitter
@@ -172,10 +173,12 @@ def first_equal(row: Any, value: Any) -> int:
 
 
 @unchecked
-def _element_slope(value: Any, row: Any) -> Any:
-    """`value`, with the derivative of the element of the row that it is."""
+def _element_slope(value: Any, row: Any, initial: Any) -> Any:
+    """`value`, with the derivative of the element of the row that it is, or else of `initial`, if that is a number."""
     at = first_equal(row, value)
-    return _with_slope_of(value, row[at]) if at < len(row) else value
+    if at < len(row):
+        return _with_slope_of(value, row[at])
+    return value if initial is None else _with_slope_of(value, value.dtype.type(initial))
 
 
 @unchecked
@@ -273,14 +276,14 @@ each_others_rules(_at_places, _add_at_places)
 
 
 @unchecked
-def _with_slope(value: Any, a: Any, axes: Any, keepdims: Any) -> Any:
+def _with_slope(value: Any, a: Any, axes: Any, keepdims: Any, initial: Any) -> Any:
     rows = _rows(a, axes)
     if not isinstance(value, np.ndarray):
-        return _element_slope(value, rows[0])
+        return _element_slope(value, rows[0], initial)
     flat = value.reshape(-1)
     result = np.empty(flat.shape, flat.dtype)
     for k in range(len(flat)):
-        result[k] = _element_slope(flat[k], rows[k])
+        result[k] = _element_slope(flat[k], rows[k], initial)
     return laid_without(result.reshape(value.shape), a, axes, keepdims)
 
 
