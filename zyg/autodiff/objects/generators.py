@@ -27,14 +27,19 @@ from .passing import innermost, leaves, passes
 
 
 class Items:
-    """The items of a generator, with their backs."""
+    """The items of a generator, with their backs. All that is to be known of them stands in the generator's record: nobody but who
+    takes them holds these, and they are made again for who comes next."""
 
-    __slots__ = ("__weakref__", "before", "generator", "source")
+    __slots__ = ("__weakref__", "generator", "source")
 
     def __init__(self, generator: Generator):
         self.generator = generator
         self.source = generator.record
-        self.before = [self.source.given]  # how many steps there had been when the end was found
+
+    @property
+    def before(self) -> list[int]:
+        """How many steps there had been when the end was found."""
+        return self.source.before
 
     def __iter__(self) -> Items:
         return self
@@ -44,7 +49,7 @@ class Items:
         try:
             item = next(generator.forward)
         except StopIteration:
-            self.before = [source.given]
+            source.before = [source.given]
             source.done = True
             raise
         except BaseException as error:
@@ -105,6 +110,7 @@ class Record:
         "__weakref__",
         "alone",
         "back",
+        "before",
         "code",
         "done",
         "failed",
@@ -118,6 +124,7 @@ class Record:
         self.code: CodeType = generator.forward.gi_code
         self.generator = weakref.ref(generator)
         self.items = 0  # how many there were
+        self.before = [0]  # how many steps there had been when the end was found
         self.done = False
         self.failed: BaseException | None = None
         self.handed_over = False  # to another one, which gives all items (`delegation`)

@@ -566,9 +566,8 @@ def run_loop_over(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def record_next(it: Any) -> tuple[Any, ...]:
     """RECORD of a step of a loop: (whether there is an item, the item, back)."""
     if isinstance(it, Iterator):
-        pairs_of_it = it.pairs  # those of a generator are no longer there when nobody has them
-        pair = next(pairs_of_it, None)
-        return (False, *sources.record_finish(pairs_of_it)) if pair is None else (True, *pair)
+        pair = next(it.pairs, None)
+        return (False, *sources.record_finish(it.pairs)) if pair is None else (True, *pair)
     source = SOURCES.get(type(it))
     if source is None:
         if objects.arithmetic.is_python(objects.arithmetic.find(type(it), "__next__")):

@@ -217,9 +217,8 @@ _END = object()
 
 def _step(iterator: iteration.Iterator) -> Any:
     """(the next item, its back), or the mark of the end with what undoes that it was looked for."""
-    pairs = iterator.pairs  # (as in `iteration.record_next`)
-    pair = next(pairs, None)
-    return pair or (_END, sources.record_finish(pairs)[1])
+    pair = next(iterator.pairs, None)
+    return pair or (_END, sources.record_finish(iterator.pairs)[1])
 
 
 def steps_on(operands: tuple[Any, ...]) -> bool:
