@@ -142,16 +142,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
     t = type(f)
     if t is FunctionType and f.__code__ is site[4] and f.__defaults__ is None and not bodies:
         made = FunctionType(site[5], f.__globals__, None, None, f.__closure__)
-        known = site[_ANEW_AT]
-        if known is not None:  # it may come again
-            if not known:
-                _passing_functions.append(site)
-            if len(known) < _CALLEES:
-                known.append(f)
-                site[KNOWN_AT][id(f)] = made
-            else:  # they do not
-                site[KNOWN_AT].clear()
-                site[_ANEW_AT] = None
+        _keep_for_now(site, f, made)
         return made
     many = site[_MANY_AT]
     if many and t in _BY_IDENTITY:
@@ -159,15 +150,18 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         if known is not None:
             site[KNOWN_AT][id(f)] = known
             return known
-    if t is FunctionType and type(site[0]) is FunctionType and f.__code__ is site[0].__code__:
+    if t is FunctionType and site[0] is not nobody and "<locals>" in f.__qualname__:
         made = _made_anew(f, site, arity)
         if made is not None:
+            _keep_for_now(site, f, made)
             return made
     if t is MethodType:
         known = _of_methods[1 if bodies else 0]
         made = known.get((f.__func__, arity))
         if made is not None and site[2] is not nobody:
-            return partial(made, f.__self__)
+            made = partial(made, f.__self__)
+            _keep_for_now(site, f, made)
+            return made
         made = made or forward_of_method(f.__func__, arity + 1)
         if made is None:
             return objects.forward_of(f)
@@ -239,6 +233,22 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         site[:2] = f, forward
         _passing.append(site)
     return forward
+
+
+def _keep_for_now(site: Site, f: Any, made: Any) -> None:
+    """Something that is made anew each time may come again all the same, as what stands in a list or dict does: emitted code looks
+    it up. Where others have come too often, it does so no more."""
+    known = site[_ANEW_AT]
+    if known is None:
+        return
+    if not known:
+        _passing_functions.append(site)
+    if len(known) < _CALLEES:
+        known.append(f)
+        site[KNOWN_AT][id(f)] = made
+    else:
+        site[KNOWN_AT].clear()
+        site[_ANEW_AT] = None
 
 
 def forward_of_constants(f: Any, site: Site, about: int | tuple[str, ...]) -> Any:
