@@ -338,6 +338,15 @@ def is_number_key(key: Any) -> bool:
     )
 
 
+def is_label(key: Any) -> bool:
+    """Whether a key carries no derivative, and is compared without code.
+
+    >>> is_label("a"), is_label((1, "b")), is_label((1, 0.5))
+    (True, True, False)
+    """
+    return type(key) in PLAIN_KEYS or (type(key) is tuple and PLAIN_KEYS.issuperset(map(type, key)))
+
+
 def place_of_keys(mapping: Any) -> Any:
     """Where the keys of a dict are asked for, if there are any that may carry a derivative."""
     if PLAIN_KEYS.issuperset(map(type, mapping if type(mapping) is dict else own_items(mapping))):

@@ -58,6 +58,8 @@ def _other_item(x: Any, key: Any) -> tuple[Any, Any]:
     if t is np.flatiter:
         return numpy_items.getitem(x.base, _unravelled(x, key))
     if t is str or t is bytes or t is range:
+        if type(key) is int:
+            return x[key], None
         key, asked = reentry.index_of(key)
         if asked is None:
             return x[key], None
@@ -270,6 +272,9 @@ def record_setitem(x: Any, key: Any, value: Any) -> Any:
         x[key] = value
         return (run_list_set, x, key if key >= 0 else key + len(x))
     if t is dict or t in _DICTS:
+        if iteration.is_label(key):
+            x[key] = value
+            return (run_dict_set, x, key)
         if type(key) not in UNASKED:
             check_key(key)
         x[key] = value
