@@ -449,7 +449,7 @@ def plain_pairs(x: Any) -> Any:
     mapping = objects.structure.mapping_of(x)
     if mapping is not None:
         return _keys(mapping)
-    return (iter(x), None) if isinstance(x, (str, bytes, range, io.IOBase)) else None
+    return (iter(x), None) if isinstance(x, (str, bytes, range, io.IOBase)) or objects.matches.are_matches(x) else None
 
 
 def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

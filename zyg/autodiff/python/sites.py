@@ -266,7 +266,7 @@ def forward_of_constants(f: Any, site: Site, about: int | tuple[str, ...]) -> An
             site[:2] = f, made
             _passing.append(site)
             return made
-    elif t is MethodType and type(f.__self__) is Random and objects.stdlib_.draws_of_constants(f.__func__):
+    elif t is MethodType and type(f.__self__) is Random and objects.draws.gives_number(f.__func__):
         made = partial(_draw, f.__func__)
         site[_METHOD] = f.__func__, made
         _passing.append(site)
@@ -286,16 +286,20 @@ def _made_of_constants(cls: type, site: Site, names: tuple[str, ...]) -> Any:
 
 @passes()
 def _draw(f: Any, draws: Any, *args: Any) -> tuple[Any, Any]:
-    if objects.stdlib_.is_as_made(draws):
+    if objects.draws.is_as_made(draws):
         return f(draws, *args), None
     return call_known_method(calls.forward_of(f), draws, *args)
+
+
+# Whose methods are C code's, and whose instances have no attributes of their own.
+_OF_C = frozenset(CONTAINERS) | DATES | objects.matches.OF_TEXT
 
 
 def _note_method_of_builtin(f: BuiltinFunctionType, table: Methods | None) -> None:
     """A method bound to an instance of a builtin class, or of one derived from it."""
     if table is None or f.__name__ != table.name:
         return
-    if type(f.__self__) in CONTAINERS or type(f.__self__) in DATES:
+    if type(f.__self__) in _OF_C:
         table[type(f.__self__)] = calls.method_handler_of(f)
     elif type(f.__self__) is np.ndarray:
         shortcut = _shortcut(f)
