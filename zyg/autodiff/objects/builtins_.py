@@ -94,9 +94,18 @@ constant(
     sys.setrecursionlimit, sys.exc_info, sys.intern, breakpoint, __import__,
 )  # fmt: skip
 queries(
-    hash, repr, ascii, ord, bin, hex, oct, format, str, bytes, bytearray, range, dir, any, all, sys.getsizeof, compile, os.fspath,
+    hash, ascii, ord, bin, hex, oct, format, bytes, bytearray, range, dir, any, all, sys.getsizeof, compile, os.fspath,
 )  # fmt: skip
 queries(print, deep=True)
+
+
+def _text(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    made = objects.queries.text(f, args[0]) if len(args) == 1 and not kwargs else None
+    return _query(f, reach.PLAIN, False, *args, **kwargs) if made is None else shift(made)
+
+
+for _function in (str, repr):
+    known(_function, exact=True)(functools.partial(_text, _function))
 
 
 @known(bool, exact=True)
