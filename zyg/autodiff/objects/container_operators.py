@@ -11,6 +11,7 @@ from zyg.autodiff import objects
 
 from . import construction, item_methods, reentry
 from .cotangents import accumulate
+from .reach import PLAIN
 
 
 def binary(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
@@ -35,11 +36,15 @@ def binary(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
         if isinstance(sequence, (list, deque, array.array)):
             y = a * b
             return y, (run_list_repeated, y, sequence, len(sequence), -len(y))
+        if type(a) in PLAIN and type(b) in PLAIN:  # text
+            return a * b, None
         if isinstance(sequence, (str, bytes)):
             return reentry.followed(operator.mul, (a, b))
     elif op == "or" and isinstance(a, dict) and isinstance(b, dict):
         return _dict_union(a, b)
     elif op == "mod" and isinstance(a, (str, bytes)):
+        if type(a) in PLAIN and PLAIN.issuperset(map(type, b if type(b) is tuple else (b,))):
+            return a % b, None
         return reentry.followed(operator.mod, (a, b))
     return objects.set_methods.operated(op, a, b)
 

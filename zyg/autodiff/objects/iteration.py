@@ -9,6 +9,7 @@ Where the source has a cotangent that flows, as a tuple has, those of its items 
 from __future__ import annotations
 
 import collections
+import enum
 import operator
 from abc import abstractmethod
 from collections.abc import Callable, Generator, ItemsView, KeysView, ValuesView
@@ -412,6 +413,8 @@ def _general(x: Any, by_loop: bool = False) -> tuple[Any, Any]:
     stepped = stepped_as(t)
     if stepped is not t:
         return SOURCES[stepped](x)
+    if _is_enumeration(x):
+        return iter(x), None
     iterated = objects.stepped.iterated(x)
     if iterated is not None:
         made, back = iterated
@@ -434,6 +437,12 @@ def _general(x: Any, by_loop: bool = False) -> tuple[Any, Any]:
         return _stepped(sources.ByIndex(x))
     iter(x)  # raises the TypeError
     return _unknown(x), NOTHING
+
+
+def _is_enumeration(x: Any) -> bool:
+    """Whether the items are the members of an enumeration, which are there as long as it is."""
+    t = type(x)
+    return issubclass(t, enum.EnumMeta) and objects.arithmetic.find(t, "__iter__") is enum.EnumMeta.__iter__
 
 
 def plain_pairs(x: Any) -> Any:
@@ -476,7 +485,11 @@ def listed(x: Any) -> Any:
     iterator, rec = pairs(x)
     t = type(x)
     find, is_python = objects.arithmetic.find, objects.arithmetic.is_python
-    if t in SOURCES or not (is_python(find(t, "__len__")) or is_python(find(t, "__length_hint__"))):
+    if (
+        t in SOURCES
+        or _is_enumeration(x)
+        or not (is_python(find(t, "__len__")) or is_python(find(t, "__length_hint__")))
+    ):
         return iterator, rec
     with objects.reentry.undone(rec or NOTHING):
         asked = objects.reentry.followed(operator.length_hint, (x, 8))[1]

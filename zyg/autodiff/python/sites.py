@@ -215,9 +215,12 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
     elif isinstance(f, type) and type(forward) is partial and forward.func is classes.construct:
         made = _constructor(f, arity)
         if made is not None:
-            site[:2] = f, made
-            if not lasts(f):
-                _passing.append(site)
+            if site[0] is nobody or f is site[0]:
+                site[:2] = f, made
+                if not lasts(f):
+                    _passing.append(site)
+            else:
+                _keep_for_now(site, f, made)
             return made
     elif (
         t is WrapperDescriptorType
@@ -567,6 +570,11 @@ def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     if find(type(cls), "__call__") is not type.__call__ or find(cls, "__del__") is not None:
         return None
     new = find(cls, "__new__")
+    if new is object.__new__ and init is object.__init__ and not arity and not names:
+        if not calls.KNOWN.keys().isdisjoint(cls.__mro__[:-1]):
+            return None
+        note_class(cls)
+        return partial(_make_bare, cls)
     if new is not object.__new__ and not (new in _MAKES_EMPTY and type(init) is FunctionType):
         if init is object.__init__:
             return _maker(cls, arity, names)
@@ -589,6 +597,11 @@ def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
         return classes.construct(cls, *args[:split], **dict(zip(names, args[split:])))
 
     return constructing(arity + len(names))(cls, new, init, forward, generally)
+
+
+@passes()
+def _make_bare(cls: Any) -> tuple[Any, Any]:
+    return cls(), None
 
 
 # What these make of a class is empty, whatever the arguments.
