@@ -7,7 +7,7 @@ from typing import Any
 from zyg.backend.phrases import PLAIN_KEYS
 
 from . import calls, draining, foreign, iteration, reentry, subscripts, unpacking
-from .cotangents import accumulate
+from .cotangents import SETS, accumulate
 from .reach import PLAIN as UNASKED
 from .reach import check_key
 
@@ -175,7 +175,7 @@ def run_extended_by_itself(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 def record_set_update(x: Any, values: Any) -> Any:
     # (C code takes the items of a set, whatever its `__iter__` is.)
-    if type(values) in _SETS and PLAIN_KEYS.issuperset(map(type, values)):  # items that have no cotangents
+    if type(values) in SETS and PLAIN_KEYS.issuperset(map(type, values)):  # items that have no cotangents
         set.update(x, values)
         return None
     of_set = isinstance(values, (set, frozenset))
@@ -193,9 +193,6 @@ def record_set_update(x: Any, values: Any) -> Any:
                 set.add(x, item)
                 backs.append((item, back))
     return updated
-
-
-_SETS = frozenset({set, frozenset})
 
 
 def run_set_updated(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -16,11 +16,9 @@ from zyg.backend.phrases import PLAIN_KEYS
 from . import calls, construction, draining, iteration, reentry
 from .builtins_ import ask
 from .calls import method
-from .cotangents import INERT
+from .cotangents import INERT, SETS
 from .dict_methods import run_dict_copied
 from .reach import PLAIN, check_key
-
-SETS = (set, frozenset)
 
 
 @method(set, "add", exact=True)
