@@ -1,6 +1,6 @@
 # ruff: noqa: UP031
 """Operations whose types say that nothing with a derivative comes of them, or that no code runs, and such ones where that is not so:
-sets, text by `%`, members of enumerations, classes without `__init__`, attributes that may be missing. Against differences."""
+sets, text by `%`, `a, *rest = x`, members of enumerations, classes without `__init__`, attributes that may be missing. Against differences."""
 
 from __future__ import annotations
 
@@ -182,6 +182,30 @@ def test_text():
     check(texts)
 
 
+def parts(x):
+    total, numbers = 0.0, [x, x * x, 2.0, 3.0 * x]
+    for k in range(4):
+        first, *rest, last = numbers
+        rest.append(first)
+        rest[0] = rest[0] * last
+        numbers[0] = total
+        *start, end = (x, [x * k], *rest)
+        start[1].append(end)
+        one, two, *none = first, x**2
+        (alone, *_), *others = (numbers, numbers)
+        numbers.append(sum(rest) * x)
+        total += first * last + len(start) * start[0] + sum(start[1]) + one * two + len(none) + alone + sum(others[0])
+        try:
+            _, *_, _ = [x]
+        except ValueError as error:
+            total += len(str(error)) * x
+    return total
+
+
+def test_parts_of_tuples_and_lists():
+    check(parts)
+
+
 class Open:
     kind = "open"
     factor = 2.0
@@ -227,7 +251,7 @@ def test_attributes_that_may_be_missing():
 
 
 def test_second_derivatives():
-    for f in (sets, texts, attributes):
+    for f in (sets, texts, parts, attributes):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", zyg.FallbackWarning)
             got = zyg.gradient(lambda x, f=f: zyg.gradient(f, x)[0], 0.7)[0]
