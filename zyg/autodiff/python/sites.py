@@ -493,7 +493,7 @@ def record_spread(site: Site, f: Any, args: Any, kwargs: Any = None) -> tuple[An
     elif type(f) is MethodType and f.__func__ is known[2]:
         y, back = known[3](f.__self__, *args)
     else:
-        y, back = forward_at(f, known, count)(*args)
+        y, back = (known[KNOWN_AT].get(id(f)) or forward_at(f, known, count))(*args)
     return y, None if back is None else (spreading.run_spread_plain, back, count)
 
 
