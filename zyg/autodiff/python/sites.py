@@ -295,14 +295,14 @@ def _draw(f: Any, draws: Any, *args: Any) -> tuple[Any, Any]:
 
 
 # Whose methods are C code's, and whose instances have no attributes of their own.
-_OF_C = frozenset(CONTAINERS) | DATES | objects.matches.OF_TEXT
+_BUILTIN = frozenset(CONTAINERS) | DATES | objects.matches.OF_TEXT
 
 
 def _note_method_of_builtin(f: BuiltinFunctionType, table: Methods | None) -> None:
     """A method bound to an instance of a builtin class, or of one derived from it."""
     if table is None or f.__name__ != table.name:
         return
-    if type(f.__self__) in _OF_C:
+    if type(f.__self__) in _BUILTIN:
         table[type(f.__self__)] = calls.method_handler_of(f)
     elif type(f.__self__) is np.ndarray:
         shortcut = _shortcut(f)
