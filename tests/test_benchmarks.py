@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks import applications, cases, designs, dynamic, everyday, programs, small_arrays
+from benchmarks import applications, cases, designs, dynamic, everyday, mixed, programs, small_arrays
 from benchmarks.cases import BENCHMARKS, flat_gradient
 from benchmarks.sections.settings import builds
 from tests.turns import each_in_turn
@@ -81,7 +81,7 @@ def test_gradients_of_dynamic_programs(name):
         assert found[at] == pytest.approx((values[0] - values[1]) / (2 * h), rel=1e-5, abs=1e-6)
 
 
-EVERYDAY = everyday.PROGRAMS | designs.PROGRAMS | applications.PROGRAMS | small_arrays.PROGRAMS
+EVERYDAY = everyday.PROGRAMS | designs.PROGRAMS | applications.PROGRAMS | mixed.PROGRAMS | small_arrays.PROGRAMS
 
 
 @each_in_turn

@@ -16,7 +16,7 @@ import numpy as np
 import zyg
 from zyg.fallback import python_pullback
 
-from .. import applications, designs, everyday, small_arrays, small_arrays_by_hand
+from .. import applications, designs, everyday, mixed, small_arrays, small_arrays_by_hand
 from ..dynamic import ORBIT, PROGRAMS, WAYS
 from ..measure import Sampler, Samples, apart, python_sampler, side_by_side
 from ..report import duration, ratio, table
@@ -186,7 +186,7 @@ def disagreement(function: Any, args: tuple[Any, ...]) -> str | None:
 
 def of_everyday(settings: Settings, figures: dict[str, Any]) -> None:
     rows = []
-    programs = everyday.PROGRAMS | designs.PROGRAMS | applications.PROGRAMS
+    programs = everyday.PROGRAMS | designs.PROGRAMS | applications.PROGRAMS | mixed.PROGRAMS
     for name, (function, args) in settings.few(programs.items()):
         problem, entry = apart(lambda function=function, args=args: everyday_program(settings, function, args))
         figures[name] = entry

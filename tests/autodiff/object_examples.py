@@ -536,6 +536,10 @@ def _partial(x):
 
 PROGRAMS = {
     "choice": lambda x: random.Random(3).choice([x, 2.0 * x, x * x]) * random.Random(2).choice((x, x * x)),
+    "choices": lambda x: sum(
+        random.Random(3).choices([x, 2.0 * x, x * x], [1.0, x, 2], k=5) + random.Random(2).choices((x, x * x), k=4)
+    ),
+    "sample": lambda x: sum(random.Random(3).sample([x, x * x, x**3], 2)) * random.Random(5).sample((x, x * x), 1)[0],
     # numbers
     "float": lambda x: float(x) * float(3),
     "int": lambda x: 3 * x + int(x),

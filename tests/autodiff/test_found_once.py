@@ -4,6 +4,7 @@ found out for something else, too."""
 
 from __future__ import annotations
 
+import collections
 import functools
 import itertools
 import math
@@ -317,3 +318,34 @@ def test_partial_objects():
         return total
 
     check(f)
+
+
+def test_items_by_tuples_of_ints_and_text():
+    """Keys that carry no derivative, of which a tuple consists; one that holds a number still tells of its derivative."""
+
+    def table(x):
+        kept, counted, word = {}, collections.defaultdict(float), "abc"
+        for k in range(6):
+            for n in range(3):
+                kept[k, word[n]] = x * (k + n)
+                counted[word[n], (k, n)] += x * x
+                counted[k % 2, n] += kept[k, word[n]] * x
+        kept[0, "a"] = 1.0
+        del kept[1, "b"]
+        kept[1, "b"] = x**3
+        return (
+            sum(kept.values())
+            + sum(v * (1 + len(key)) for key, v in counted.items())
+            + kept[1, "b"] * kept[2, word[-1]]
+        )
+
+    check(table)
+
+    def by_number(x):
+        kept = {}
+        for k in range(3):
+            kept[k, x * k] = x
+        return sum(key[1] * v for key, v in kept.items())
+
+    with pytest.raises(zyg.Unsupported, match="key"):
+        pullback(by_number, (0.7,))[1](1.0)

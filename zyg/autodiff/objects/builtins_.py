@@ -94,9 +94,18 @@ constant(
     sys.setrecursionlimit, sys.exc_info, sys.intern, breakpoint, __import__,
 )  # fmt: skip
 queries(
-    hash, repr, ascii, ord, bin, hex, oct, format, str, bytes, bytearray, range, dir, any, all, sys.getsizeof, compile, os.fspath,
+    hash, ascii, ord, bin, hex, oct, format, bytes, bytearray, range, dir, any, all, sys.getsizeof, compile, os.fspath,
 )  # fmt: skip
 queries(print, deep=True)
+
+
+def _text(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    made = objects.queries.text(f, args[0]) if len(args) == 1 and not kwargs else None
+    return _query(f, reach.PLAIN, False, *args, **kwargs) if made is None else shift(made)
+
+
+for _function in (str, repr):
+    known(_function, exact=True)(functools.partial(_text, _function))
 
 
 @known(bool, exact=True)
@@ -393,18 +402,20 @@ def _pow(base: Any, exp: Any, mod: Any = None) -> tuple[Any, Any]:
 
 
 MISSING = object()
+_ABSENT = object()  # (another one: second derivatives pass it as a default)
 
 
 @known(getattr, exact=True)
 def _getattr(x: Any, name: str, default: Any = MISSING, /) -> tuple[Any, Any]:
+    if _reads_plainly(x, name):
+        y = getattr(x, name) if default is MISSING else getattr(x, name, _ABSENT)
+        if y is _ABSENT:
+            return default, (_run_third, None)
+        kind = type(y)
+        if kind in without_flow or (kind is not float and not later.knowledge.flows(kind)):
+            return y, None
+        return y, (_run_read_plainly, x, name)
     if default is MISSING:
-        known = read_by_name.get(name) if type(name) is str else None
-        if (known is not None and type(x) in known) or later.accesses.reads_plainly(x, name):
-            y = getattr(x, name)
-            kind = type(y)
-            if kind in without_flow or (kind is not float and not later.knowledge.flows(kind)):
-                return y, None
-            return y, (_run_read_plainly, x, name)
         y, back = shift(objects.attributes.record_getattr(x, name))
         return y, None if back is None else (run_padded, back, 3)
     try:
@@ -412,6 +423,12 @@ def _getattr(x: Any, name: str, default: Any = MISSING, /) -> tuple[Any, Any]:
         return y, None if back is None else (run_padded, back, 4)
     except AttributeError as error:
         return default, (_run_third, later.escaping.swallowed(error))
+
+
+def _reads_plainly(x: Any, name: Any) -> bool:
+    """Whether an attribute is read, or found missing, without running code, as far as it can be found out quickly."""
+    known = read_by_name.get(name) if type(name) is str else None
+    return (known is not None and type(x) in known) or later.accesses.reads_plainly(x, name)
 
 
 def _run_read_plainly(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -445,7 +462,7 @@ def _run_third(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(hasattr)
 def _hasattr(x: Any, name: str, /) -> tuple[Any, Any]:
-    if not objects.attributes.may_run_code(x, name):
+    if _reads_plainly(x, name) or not objects.attributes.may_run_code(x, name):
         return hasattr(x, name), None
     try:
         back = _attempted(x, name)[1]

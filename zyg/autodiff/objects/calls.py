@@ -13,7 +13,6 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-import re
 import types
 from collections.abc import Callable
 from inspect import Parameter
@@ -32,7 +31,7 @@ from zyg.transforms import transform_of
 from . import foreign, library_calls, native, numpy_, user_rules
 from .backs import run as run
 from .backs import run_padded, run_placed, run_shifted, run_unshifted
-from .cotangents import DATES, INERT, NUMERIC
+from .cotangents import DATES, NUMERIC
 from .foreign_calls import call_foreign, run_foreign
 from .functions import Function, call_bound
 from .native import NativeFirst
@@ -458,6 +457,8 @@ def _method_handler(cls: type, name: str, f: Any) -> Handler:
         handler = objects.dates.method(cls, name)
     else:
         handler = None if numpy_.of_objects(getattr(f, "__self__", None)) else method_handler(cls, name)
+    if handler is None and cls in objects.matches.OF_TEXT:
+        handler = objects.matches.method(cls, name, functools.partial(_method_of, name))
     if handler is not None and (cls, name) not in METHODS and _counts_otherwise(cls):
         return functools.partial(_refuse_length, name)
     if handler is not None:
@@ -465,6 +466,10 @@ def _method_handler(cls: type, name: str, f: Any) -> Handler:
             note(_of_builtin, (cls, name), (cls,), handler)
         return handler
     return functools.partial(_foreign_method, f)
+
+
+def _method_of(name: str, owner: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    return _foreign_method(getattr(owner, name), owner, *args, **kwargs)
 
 
 def inherited_handler(cls: type, name: str) -> Handler | None:
@@ -650,14 +655,9 @@ def is_differentiable_callable(f: Any) -> bool:
     return isinstance(f, (staticmethod, classmethod, functools.partialmethod)) or transform_of(f) is not None
 
 
-_OF_TEXT = frozenset({re.Pattern, re.Match})
-
-
 def _foreign_method(f: Any, owner: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     if f.__self__ is not owner:  # what was found for an object serves others of its class
         f = getattr(owner, f.__name__)
-    if type(owner) in _OF_TEXT and not kwargs and INERT.issuperset(map(type, args)):
-        return f(*args), None  # nothing in it has a derivative, and it calls nothing
     made = library_calls.call_entry(f, args, kwargs) if isinstance(owner, (np.ndarray, np.ufunc)) else None
     if made is not None:
         return made

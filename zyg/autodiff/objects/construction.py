@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from zyg.backend.phrases import PLAIN_KEYS
+
 from . import calls, draining, foreign, iteration, reentry, subscripts, unpacking
-from .cotangents import accumulate
+from .cotangents import SETS, accumulate
 from .reach import PLAIN as UNASKED
 from .reach import check_key
 
@@ -173,6 +175,9 @@ def run_extended_by_itself(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 def record_set_update(x: Any, values: Any) -> Any:
     # (C code takes the items of a set, whatever its `__iter__` is.)
+    if type(values) in SETS and PLAIN_KEYS.issuperset(map(type, values)):  # items that have no cotangents
+        set.update(x, values)
+        return None
     of_set = isinstance(values, (set, frozenset))
     iterator, rec = iteration.plain_pairs(values) if of_set else iteration.pairs(values)
     if rec is None:

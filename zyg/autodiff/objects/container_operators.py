@@ -10,7 +10,8 @@ from typing import Any
 from zyg.autodiff import objects
 
 from . import construction, item_methods, reentry
-from .cotangents import accumulate
+from .cotangents import SETS, accumulate
+from .reach import PLAIN
 
 
 def binary(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
@@ -35,12 +36,14 @@ def binary(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
         if isinstance(sequence, (list, deque, array.array)):
             y = a * b
             return y, (run_list_repeated, y, sequence, len(sequence), -len(y))
+        if type(a) in PLAIN and type(b) in PLAIN:  # text
+            return a * b, None
         if isinstance(sequence, (str, bytes)):
             return reentry.followed(operator.mul, (a, b))
     elif op == "or" and isinstance(a, dict) and isinstance(b, dict):
         return _dict_union(a, b)
     elif op == "mod" and isinstance(a, (str, bytes)):
-        return reentry.followed(operator.mod, (a, b))
+        return _formatted(a, b)
     return objects.set_methods.operated(op, a, b)
 
 
@@ -65,12 +68,25 @@ def _dict_union(a: Any, b: Any) -> tuple[Any, Any]:
     return y, (run_dict_union, y, a, b, frozenset(b))
 
 
+def _formatted(a: Any, b: Any) -> tuple[Any, Any]:
+    """Text by `%`, which asks what it is made of."""
+    if type(a) in PLAIN and PLAIN.issuperset(map(type, b if type(b) is tuple else (b,))):
+        return a % b, None
+    return reentry.followed(operator.mod, (a, b))
+
+
+def _of_sets(op: str) -> Any:
+    return lambda a, b: objects.set_methods.operated(op, a, b)
+
+
 # Where the types say all. (Classes derived from them may have methods of their own.)
 BY_TYPES: dict[tuple[str, type, type], Any] = {
     ("add", tuple, tuple): _tuple_sum,
     ("add", list, list): _list_sum,
     ("mul", list, int): _list_repeated,
     ("or", dict, dict): _dict_union,
+    **{("mod", str, t): _formatted for t in (int, float, tuple)},
+    **{(op, s, t): _of_sets(op) for op in ("or", "and", "sub", "xor") for s in SETS for t in SETS},
 }
 
 

@@ -22,6 +22,8 @@ NUMERIC = (float, int, complex, np.number, Fraction, Decimal)
 # What is of a class derived from one of these has a cotangent that flows, and no shadow.
 VALUES = frozenset({tuple, *NUMERIC})
 
+SETS = (set, frozenset)
+
 # Values of exactly these types carry nothing at all.
 INERT = frozenset({bool, str, bytes, type(None), type(...), type(NotImplemented), slice, range, type, np.bool_})
 

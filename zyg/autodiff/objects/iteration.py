@@ -9,6 +9,7 @@ Where the source has a cotangent that flows, as a tuple has, those of its items 
 from __future__ import annotations
 
 import collections
+import enum
 import operator
 from abc import abstractmethod
 from collections.abc import Callable, Generator, ItemsView, KeysView, ValuesView
@@ -338,6 +339,15 @@ def is_number_key(key: Any) -> bool:
     )
 
 
+def is_label(key: Any) -> bool:
+    """Whether a key carries no derivative, and is compared without code.
+
+    >>> is_label("a"), is_label((1, "b")), is_label((1, 0.5))
+    (True, True, False)
+    """
+    return type(key) in PLAIN_KEYS or (type(key) is tuple and PLAIN_KEYS.issuperset(map(type, key)))
+
+
 def place_of_keys(mapping: Any) -> Any:
     """Where the keys of a dict are asked for, if there are any that may carry a derivative."""
     if PLAIN_KEYS.issuperset(map(type, mapping if type(mapping) is dict else own_items(mapping))):
@@ -403,6 +413,8 @@ def _general(x: Any, by_loop: bool = False) -> tuple[Any, Any]:
     stepped = stepped_as(t)
     if stepped is not t:
         return SOURCES[stepped](x)
+    if _is_enumeration(x):
+        return iter(x), None
     iterated = objects.stepped.iterated(x)
     if iterated is not None:
         made, back = iterated
@@ -427,6 +439,12 @@ def _general(x: Any, by_loop: bool = False) -> tuple[Any, Any]:
     return _unknown(x), NOTHING
 
 
+def _is_enumeration(x: Any) -> bool:
+    """Whether the items are the members of an enumeration, which are there as long as it is."""
+    t = type(x)
+    return issubclass(t, enum.EnumMeta) and objects.arithmetic.find(t, "__iter__") is enum.EnumMeta.__iter__
+
+
 def plain_pairs(x: Any) -> Any:
     """The pairs of an instance of a builtin class, whatever a subclass does; None for other objects."""
     import array
@@ -440,7 +458,7 @@ def plain_pairs(x: Any) -> Any:
     mapping = objects.structure.mapping_of(x)
     if mapping is not None:
         return _keys(mapping)
-    return (iter(x), None) if isinstance(x, (str, bytes, range, io.IOBase)) else None
+    return (iter(x), None) if isinstance(x, (str, bytes, range, io.IOBase)) or objects.matches.are_matches(x) else None
 
 
 def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -467,7 +485,11 @@ def listed(x: Any) -> Any:
     iterator, rec = pairs(x)
     t = type(x)
     find, is_python = objects.arithmetic.find, objects.arithmetic.is_python
-    if t in SOURCES or not (is_python(find(t, "__len__")) or is_python(find(t, "__length_hint__"))):
+    if (
+        t in SOURCES
+        or _is_enumeration(x)
+        or not (is_python(find(t, "__len__")) or is_python(find(t, "__length_hint__")))
+    ):
         return iterator, rec
     with objects.reentry.undone(rec or NOTHING):
         asked = objects.reentry.followed(operator.length_hint, (x, 8))[1]

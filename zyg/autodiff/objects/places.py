@@ -195,7 +195,7 @@ def grouped(items: list[Any], key: Any) -> Any:
         found = items if key is None else list(map(key, items))
     except Exception:  # it is raised again where it belongs
         return None
-    if not (PLAIN_KEYS.issuperset(map(type, found)) or all(map(_is_label, found))):
+    if not (PLAIN_KEYS.issuperset(map(type, found)) or all(map(iteration.is_label, found))):
         return None
     groups = itertools.groupby(zip(items, itertools.count()), key=_KeyOfStep(key))
 
@@ -203,11 +203,6 @@ def grouped(items: list[Any], key: Any) -> Any:
         return (made[0], iteration.Direct(made[1], items, "itertools._grouper")), None
 
     return map(group, groups)
-
-
-def _is_label(key: Any) -> bool:
-    """Whether a key carries no derivative, and is compared without code."""
-    return type(key) in PLAIN_KEYS or (type(key) is tuple and PLAIN_KEYS.issuperset(map(type, key)))
 
 
 class _KeyOfStep:
@@ -220,7 +215,7 @@ class _KeyOfStep:
 
     def __call__(self, step: tuple[Any, int]) -> Any:
         key = step[0] if self.key is None else self.key(step[0])
-        if type(key) not in PLAIN_KEYS and not _is_label(key):
+        if type(key) not in PLAIN_KEYS and not iteration.is_label(key):
             hint = "let `groupby` go through a copy of the list"
             raise Unsupported("a list that gets items with other keys while it is grouped", None, hint=hint)
         return key

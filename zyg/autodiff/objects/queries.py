@@ -7,6 +7,7 @@ import operator
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
+from types import WrapperDescriptorType
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,14 @@ from .cotangents import DATES
 from .ordering import is_quiet
 from .passing import passes
 from .reach import PLAIN, SIZED, check_key, entered
-from .reentry import followed, index_of, matters, run_at_index, steps_on
+from .reentry import followed, index_of, matters, run_at_index, steps_on, undone
 
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 
 # What is known of the special methods that only ask, by class, and apart in `try` bodies (`special.special_method`).
-BY_CLASS: dict[str, tuple[dict[Any, Any], dict[Any, Any]]] = {"__len__": ({}, {}), "__bool__": ({}, {})}
+BY_CLASS: dict[str, tuple[dict[Any, Any], dict[Any, Any]]] = {
+    name: ({}, {}) for name in ("__len__", "__bool__", "__str__", "__repr__")
+}
 
 # In these `x in c` asks x for its hash only, and what has the same.
 _HASHED = frozenset({dict, set, frozenset, str, bytes, range, Counter, OrderedDict, defaultdict})
@@ -171,7 +174,7 @@ def looking(forward: Any) -> Callable[[Any], tuple[Any, Any]]:
     def look(x: Any) -> tuple[Any, Any]:
         made = forward(x)
         y, back = made
-        if back is not None and (type(y) is int or type(y) is bool):
+        if back is not None and (type(y) is int or type(y) is bool or type(y) is str):
             for kept in back:
                 if kept is not None and kept is not x and kept is not back[0]:
                     return made
@@ -191,6 +194,12 @@ class _Answer:
         return self.value
 
     def __len__(self) -> Any:
+        return self.value
+
+    def __str__(self) -> Any:
+        return self.value
+
+    def __repr__(self) -> Any:
         return self.value
 
 
@@ -240,16 +249,48 @@ def _run_query(back: tuple[Any, ...], d: Any, shadows: Any, constants: tuple[int
 _CONVERSIONS: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
 
 
+@passes()
+def text(f: Callable[[Any], str], x: Any) -> tuple[str, Any] | None:
+    """(text, back) of `str(x)` or `repr(x)`, by a method that is a plain function or runs no Python code; None for others, and nothing
+    has run."""
+    cls = type(x)
+    if cls in PLAIN:
+        return f(x), None
+    slot = f"__{f.__name__}__"
+    method = find(cls, slot)
+    if f is str and method is object.__str__:
+        slot, method = "__repr__", find(cls, "__repr__")
+    if type(method) is WrapperDescriptorType and method in _SAYING_ARGUMENTS:
+        return (f(x), None) if PLAIN.issuperset(map(type, _arguments(x))) else None
+    made = _by_method(slot, x) if is_python(method) else None
+    if made is None:
+        return None
+    y, back = made  # nothing flows to `x`, which has a shadow
+    if type(y) is not str:
+        with undone(back):
+            y = f(_Answer(y))
+    return y, back
+
+
+# What exceptions have, most of which say no more than their arguments.
+_SAYING_ARGUMENTS = frozenset({BaseException.__str__, BaseException.__repr__, KeyError.__str__})
+_arguments: Callable[[BaseException], tuple[Any, ...]] = vars(BaseException)["args"].__get__
+
+
+@passes()
 def _convert(x: Any, conversion: str) -> tuple[Any, Any]:
-    return followed(_CONVERSIONS[conversion], (x,))
+    f = _CONVERSIONS[conversion]
+    return (None if f is ascii else text(f, x)) or followed(f, (x,))
 
 
+@passes()
 def _format(x: Any, *more: Any) -> tuple[Any, Any]:
     *spec, conversion = more
     if not conversion:
-        return followed(format, (x, *spec))
-    text, back = _convert(x, conversion)
-    return format(text, *spec), back if back is None else (_run_formatted, back)
+        made = text(str, x) if not spec and find(type(x), "__format__") is object.__format__ else None
+        return made or followed(format, (x, *spec))
+    converted, back = _convert(x, conversion)
+    return format(converted, *spec), back if back is None else (_run_formatted, back)
 
 
 def _run_formatted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -349,4 +390,5 @@ __all__ = [
     "looking",
     "record_of",
     "sized",
+    "text",
 ]

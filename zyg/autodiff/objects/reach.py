@@ -123,10 +123,13 @@ def entered(values: Iterable[Any], deep: bool = False, inside: bool = True) -> l
                 work.append(x.__self__)
         elif is_closed(t):
             continue
-        elif id(x) not in seen and (deep or not _calculates(x)):
+        elif id(x) not in seen:
             seen.add(id(x))
-            _add_methods(found, t, deep, seen)
-            _add_all(found, work, _held(x, t))
+            if issubclass(t, BaseException):
+                work.extend(_arguments(x))
+            if deep or not _calculates(x):
+                _add_methods(found, t, deep, seen)
+                _add_all(found, work, _held(x, t))
     return list(found.values())
 
 
@@ -174,6 +177,9 @@ def _held(x: Any, t: type) -> Iterable[Any]:
     if not _methods_of(t).every:  # not of Python
         return _held_in_c(x)
     return ()
+
+
+_arguments = vars(BaseException)["args"].__get__  # whatever a class has under that name
 
 
 def _held_in_c(x: Any) -> list[Any]:

@@ -11,14 +11,14 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from zyg.backend.phrases import PLAIN_KEYS
+
 from . import calls, construction, draining, iteration, reentry
 from .builtins_ import ask
 from .calls import method
-from .cotangents import INERT
+from .cotangents import INERT, SETS
 from .dict_methods import run_dict_copied
 from .reach import PLAIN, check_key
-
-SETS = (set, frozenset)
 
 
 @method(set, "add", exact=True)
@@ -174,9 +174,16 @@ def operated(op: str, a: Any, b: Any, in_place: bool = False) -> tuple[Any, Any]
     """(value, back) of an operator on sets; None if it is something else."""
     if op not in _OPERATORS or not isinstance(a, SETS) or not isinstance(b, SETS):
         return None
+    if type(a) in SETS and type(b) in SETS and _hold_labels(a, b):
+        return _OPERATORS[op][in_place](a, b), None
     own = set(map(id, iteration.own_items(a)))
     y = _OPERATORS[op][in_place](a, b)
     return y, (_run_operated, y, a, b, [v for v in iteration.own_items(y) if id(v) not in own])
+
+
+def _hold_labels(*sets: Any) -> bool:
+    """Whether all items are ints, texts and their like, which have no cotangents."""
+    return all(PLAIN_KEYS.issuperset(map(type, s)) for s in sets)
 
 
 def _run_operated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

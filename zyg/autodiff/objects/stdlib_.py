@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _random
 import _typing
 import bisect
 import collections
@@ -10,7 +9,6 @@ import functools
 import gc
 import operator
 import pickle
-import random
 import re
 import sys
 import threading
@@ -21,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from zyg import rules
 from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import Unsupported
 from zyg.remedies import remedy
@@ -433,50 +430,6 @@ def cached_of_constants(f: Any) -> Any:
 _SIMPLE = frozenset({int, float, str, bool, type(None)})
 
 
-@known(random.Random.choice, exact=True)
-def _choice(draws: Any, seq: Any) -> tuple[Any, Any]:
-    if not is_as_made(draws) or type(seq) not in _CHOSEN_FROM or not seq:
-        return _chosen_in_python(draws, seq)
-    at = getattr(draws, "_randbelow")(len(seq))  # noqa: B009
-    return seq[at], (_run_choice, seq, at)
-
-
-_CHOSEN_FROM = frozenset({list, tuple})
-
-
-def _chosen_in_python(draws: Any, seq: Any) -> tuple[Any, Any]:
-    return calls.differentiated(random.Random.choice)(draws, seq)
-
-
-def _run_choice(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, seq, at = back
-    if d is None:
-        return None
-    if type(seq) is list:
-        shadows.add_item(seq, at, d)
-        return None
-    return None, None, shadows.in_tuple(d, at, len(seq))
-
-
-def is_as_made(draws: Any) -> bool:
-    """Whether a generator of the module `random` is as the library makes it: `gauss` keeps a number in it."""
-    return type(draws) is random.Random and len(vars(draws)) == 1
-
-
-def draws_of_constants(f: Any) -> bool:
-    """Whether a function is a method of `random.Random`, in Python, that gives a number: of constants it is one."""
-    return f in _DRAWS and rules.rule_for(f) is None and f not in calls.KNOWN
-
-
-_DRAWS = frozenset(
-    [
-        getattr(random.Random, name)
-        for name in "randint randrange uniform triangular gauss normalvariate lognormvariate expovariate "
-        "vonmisesvariate gammavariate betavariate paretovariate weibullvariate".split()
-    ]
-)
-
-
 def _call_with_cache(making: _Making, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """A call that takes what the cache has. What came there while the pullback is made has the derivative that it has by global
     variables, defaults and attributes of classes; what was there before is a constant."""
@@ -603,10 +556,3 @@ def _cache_info(f: Any) -> tuple[Any, Any]:
 builtins_.constant(
     *[f for name in ("_compile", "_compile_repl", "_compile_template") if (f := getattr(re, name, None))]
 )
-
-
-# A draw depends on nothing but the generator's state, which holds no number that has a derivative.
-for _name in ("random", "getrandbits"):
-    method(_random.Random, _name, exact=True)(functools.partial(builtins_._constant, getattr(_random.Random, _name)))
-method(random.Random, "seed", exact=True)(functools.partial(builtins_._constant, random.Random.seed))
-known(random.Random, exact=True)(functools.partial(builtins_._constant, random.Random))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import operator
+import re
 from collections import Counter, OrderedDict, defaultdict, deque
 from itertools import repeat
 from typing import Any
@@ -57,7 +58,11 @@ def _other_item(x: Any, key: Any) -> tuple[Any, Any]:
         return y, None if back is None else (_run_number_item, back)
     if t is np.flatiter:
         return numpy_items.getitem(x.base, _unravelled(x, key))
+    if t is re.Match and (type(key) is int or type(key) is str):
+        return x[key], None
     if t is str or t is bytes or t is range:
+        if type(key) is int:
+            return x[key], None
         key, asked = reentry.index_of(key)
         if asked is None:
             return x[key], None
@@ -270,6 +275,9 @@ def record_setitem(x: Any, key: Any, value: Any) -> Any:
         x[key] = value
         return (run_list_set, x, key if key >= 0 else key + len(x))
     if t is dict or t in _DICTS:
+        if iteration.is_label(key):
+            x[key] = value
+            return (run_dict_set, x, key)
         if type(key) not in UNASKED:
             check_key(key)
         x[key] = value

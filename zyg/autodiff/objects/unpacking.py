@@ -66,7 +66,42 @@ def run_unpack(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def record_unpack_rest(x: Any, before: int, after: int) -> tuple[Any, ...]:
     """RECORD of `a, *rest, b = x`."""
+    t = type(x)
+    if (t is tuple or t is list) and len(x) >= before + after:
+        end = len(x) - after
+        rest = [*x[before:end]]
+        return (
+            *x[:before],
+            rest,
+            *x[end:],
+            (run_parts_of_tuple if t is tuple else run_parts_of_list, x, before, end, rest),
+        )
     return (_rest_of_iterator if is_python(find(type(x), "__next__")) else with_rest)(x, before, after)
+
+
+def run_parts_of_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, x, before, end, rest = back
+    taken = shadows.take_list(rest)
+    if taken is None and d is None:
+        return None
+    ds: list[Any] = [None] * len(x)
+    if d is not None:
+        ds[:before], ds[end:] = d[:before], d[before + 1 :]
+    if taken is not None:
+        ds[before : before + len(taken)] = taken
+    return run_unpack_tuple(back, ds, shadows)
+
+
+def run_parts_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, x, before, end, rest = back
+    taken = shadows.take_list(rest)
+    if taken is not None:
+        shadows.add_all(x, before, taken)
+    if d is not None:
+        run_unpack_list((None, x), d[:before], shadows)
+        for index, c in enumerate(d[before + 1 :], end):
+            if c is not None:
+                shadows.add_item(x, index, c)
 
 
 def with_rest(x: Any, before: int, after: int) -> tuple[Any, ...]:

@@ -142,16 +142,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
     t = type(f)
     if t is FunctionType and f.__code__ is site[4] and f.__defaults__ is None and not bodies:
         made = FunctionType(site[5], f.__globals__, None, None, f.__closure__)
-        known = site[_ANEW_AT]
-        if known is not None:  # it may come again
-            if not known:
-                _passing_functions.append(site)
-            if len(known) < _CALLEES:
-                known.append(f)
-                site[KNOWN_AT][id(f)] = made
-            else:  # they do not
-                site[KNOWN_AT].clear()
-                site[_ANEW_AT] = None
+        _keep_for_now(site, f, made)
         return made
     many = site[_MANY_AT]
     if many and t in _BY_IDENTITY:
@@ -159,15 +150,18 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         if known is not None:
             site[KNOWN_AT][id(f)] = known
             return known
-    if t is FunctionType and type(site[0]) is FunctionType and f.__code__ is site[0].__code__:
+    if t is FunctionType and site[0] is not nobody and "<locals>" in f.__qualname__:
         made = _made_anew(f, site, arity)
         if made is not None:
+            _keep_for_now(site, f, made)
             return made
     if t is MethodType:
         known = _of_methods[1 if bodies else 0]
         made = known.get((f.__func__, arity))
         if made is not None and site[2] is not nobody:
-            return partial(made, f.__self__)
+            made = partial(made, f.__self__)
+            _keep_for_now(site, f, made)
+            return made
         made = made or forward_of_method(f.__func__, arity + 1)
         if made is None:
             return objects.forward_of(f)
@@ -221,9 +215,12 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
     elif isinstance(f, type) and type(forward) is partial and forward.func is classes.construct:
         made = _constructor(f, arity)
         if made is not None:
-            site[:2] = f, made
-            if not lasts(f):
-                _passing.append(site)
+            if site[0] is nobody or f is site[0]:
+                site[:2] = f, made
+                if not lasts(f):
+                    _passing.append(site)
+            else:
+                _keep_for_now(site, f, made)
             return made
     elif (
         t is WrapperDescriptorType
@@ -241,6 +238,22 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
     return forward
 
 
+def _keep_for_now(site: Site, f: Any, made: Any) -> None:
+    """Something that is made anew each time may come again all the same, as what stands in a list or dict does: emitted code looks
+    it up. Where others have come too often, it does so no more."""
+    known = site[_ANEW_AT]
+    if known is None:
+        return
+    if not known:
+        _passing_functions.append(site)
+    if len(known) < _CALLEES:
+        known.append(f)
+        site[KNOWN_AT][id(f)] = made
+    else:
+        site[KNOWN_AT].clear()
+        site[_ANEW_AT] = None
+
+
 def forward_of_constants(f: Any, site: Site, about: int | tuple[str, ...]) -> Any:
     """The same where no argument carries a derivative: `about` is how many there are, or the names of the last ones, which
     are passed by position."""
@@ -256,7 +269,7 @@ def forward_of_constants(f: Any, site: Site, about: int | tuple[str, ...]) -> An
             site[:2] = f, made
             _passing.append(site)
             return made
-    elif t is MethodType and type(f.__self__) is Random and objects.stdlib_.draws_of_constants(f.__func__):
+    elif t is MethodType and type(f.__self__) is Random and objects.draws.gives_number(f.__func__):
         made = partial(_draw, f.__func__)
         site[_METHOD] = f.__func__, made
         _passing.append(site)
@@ -276,16 +289,20 @@ def _made_of_constants(cls: type, site: Site, names: tuple[str, ...]) -> Any:
 
 @passes()
 def _draw(f: Any, draws: Any, *args: Any) -> tuple[Any, Any]:
-    if objects.stdlib_.is_as_made(draws):
+    if objects.draws.is_as_made(draws):
         return f(draws, *args), None
     return call_known_method(calls.forward_of(f), draws, *args)
+
+
+# Whose methods are C code's, and whose instances have no attributes of their own.
+_BUILTIN = frozenset(CONTAINERS) | DATES | objects.matches.OF_TEXT
 
 
 def _note_method_of_builtin(f: BuiltinFunctionType, table: Methods | None) -> None:
     """A method bound to an instance of a builtin class, or of one derived from it."""
     if table is None or f.__name__ != table.name:
         return
-    if type(f.__self__) in CONTAINERS or type(f.__self__) in DATES:
+    if type(f.__self__) in _BUILTIN:
         table[type(f.__self__)] = calls.method_handler_of(f)
     elif type(f.__self__) is np.ndarray:
         shortcut = _shortcut(f)
@@ -476,7 +493,7 @@ def record_spread(site: Site, f: Any, args: Any, kwargs: Any = None) -> tuple[An
     elif type(f) is MethodType and f.__func__ is known[2]:
         y, back = known[3](f.__self__, *args)
     else:
-        y, back = forward_at(f, known, count)(*args)
+        y, back = (known[KNOWN_AT].get(id(f)) or forward_at(f, known, count))(*args)
     return y, None if back is None else (spreading.run_spread_plain, back, count)
 
 
@@ -553,6 +570,11 @@ def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     if find(type(cls), "__call__") is not type.__call__ or find(cls, "__del__") is not None:
         return None
     new = find(cls, "__new__")
+    if new is object.__new__ and init is object.__init__ and not arity and not names:
+        if not calls.KNOWN.keys().isdisjoint(cls.__mro__[:-1]):
+            return None
+        note_class(cls)
+        return partial(_make_bare, cls)
     if new is not object.__new__ and not (new in _MAKES_EMPTY and type(init) is FunctionType):
         if init is object.__init__:
             return _maker(cls, arity, names)
@@ -575,6 +597,11 @@ def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
         return classes.construct(cls, *args[:split], **dict(zip(names, args[split:])))
 
     return constructing(arity + len(names))(cls, new, init, forward, generally)
+
+
+@passes()
+def _make_bare(cls: Any) -> tuple[Any, Any]:
+    return cls(), None
 
 
 # What these make of a class is empty, whatever the arguments.

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from zyg.backend import pulls
-from zyg.backend.phrases import PLAIN_KEYS
 from zyg.backend.pulls import deferred, settle
 
 from .. import objects
@@ -191,11 +190,14 @@ def _getitem(x: Any, key: Any) -> tuple[Any, Any]:
     elif t is list:
         if type(key) is slice:
             return subscripts.part_of_list(x, key)
+    elif t is str:
+        if type(key) is int:
+            return x[key], None
     elif t is deque:
         if type(key) is int:
             return x[key], (iteration.run_list_item, x, key if key >= 0 else key + len(x))
     elif t is defaultdict:
-        if type(key) in PLAIN_KEYS:
+        if iteration.is_label(key):
             if key in x:
                 return x[key], (iteration.run_dict_item, x, key)
             if type(x.default_factory) is type and x.default_factory in _MAKE_EMPTY:
@@ -229,8 +231,8 @@ def _setitem(x: Any, key: Any, value: Any) -> Any:
             return found[2](x, key, value)[1]
     elif t is np.ndarray:
         return numpy_items.setitem(x, key, value)
-    elif t is defaultdict:
-        if type(key) in PLAIN_KEYS:
+    elif t is dict or t is defaultdict:
+        if iteration.is_label(key):
             x[key] = value
             return (subscripts.run_dict_set, x, key)
     else:

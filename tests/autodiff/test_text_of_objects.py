@@ -1,0 +1,174 @@
+"""What `str`, `repr` and f-strings ask objects and exceptions, through Python: their methods are differentiated, and text carries no
+derivative. Against differences."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import pytest
+
+import zyg
+from tests.oracles import differences
+from tests.turns import each_in_turn
+from zyg.autodiff.objects.api import pullback
+
+pytestmark = each_in_turn
+
+
+def check(f, x=0.7, times=3, rel=1e-8):
+    for _ in range(times):
+        expected = differences.derivative(f, x)
+        value, back = pullback(f, (x,))
+        assert value == f(x)
+        assert back(1.0)[0] == pytest.approx(expected, rel=rel)
+
+
+class Named:
+    def __init__(self, value):
+        self.value, self.asked = value, 0.0
+
+    def __str__(self):
+        return f"{type(self).__name__}({len(str(self.value)) > 100})"
+
+
+class Counted(Named):
+    """Its text changes it."""
+
+    def __str__(self):
+        self.asked = self.asked * self.value + self.value
+        return super().__str__()
+
+    def __repr__(self):
+        self.asked += 2.0 * self.value
+        return f"<{self!s}>"
+
+
+class OnlyRepr:
+    def __init__(self, log, value):
+        self.log, self.value = log, value
+
+    def __repr__(self):
+        self.log.append(self.value * self.value)
+        return "x" * len(self.log)
+
+
+@dataclass
+class Data:
+    value: float
+    name: str = "n"
+
+
+def texts(x):
+    total, log = 0.0, []
+    for k in range(3):
+        for each in (Named(x), Counted(x * k), Counted(x), OnlyRepr(log, x * k), Data(k)):
+            total += (
+                x * len(str(each))
+                + len(f"{each}") * x * x
+                + len(f"{each!r:>9}{each!s}{each:}")
+                + len(repr(each)[:3]) * x
+            )
+            total += getattr(each, "asked", 0.0)
+    return total + sum(log)
+
+
+def test_methods_that_give_text():
+    check(texts)
+
+
+class Odd(Exception):
+    def __init__(self, value, *more):
+        super().__init__(*more)
+        self.value = value
+
+
+class Speaking(Odd):
+    def __str__(self):
+        self.value = self.value * 3.0
+        return f"speaks of {self.args}"
+
+
+class Hidden(Exception):
+    args = property(lambda self: ("never", "seen"))
+
+
+def test_exceptions_say_their_arguments():
+    def raised(x):
+        total, log = 0.0, []
+        for k, error in enumerate(
+            [
+                ValueError("text", 1), ValueError(x > 0.0), ValueError(), KeyError("k"), KeyError("k", 2), Odd(x), Odd(x, "a", 2), Odd(x, OnlyRepr(log, x)),
+                Speaking(x, "b"), OSError(2, "missing"), ValueError(OnlyRepr(log, x)), Hidden(OnlyRepr(log, x * x)), IndexError([x > 1]),
+            ]
+        ):  # fmt: skip
+            try:
+                total += x * k
+                raise error
+            except (ValueError, KeyError, OSError, IndexError, Odd, Hidden) as e:
+                total += len(str(e)) * x + len(repr(e)) * x * x + len(f"{e}") + getattr(e, "value", 0.0) * x
+        return total + sum(log)
+
+    check(raised)
+
+
+class Wrong:
+    def __init__(self, log, value):
+        self.log, self.value = log, value
+
+    def __str__(self):
+        self.log.append(self.value)
+        return 3
+
+    def __repr__(self):
+        self.log.append(self.value * self.value)
+        raise ValueError("no text")
+
+
+class Words(str):
+    pass
+
+
+class Given:
+    def __str__(self):
+        return Words("words")
+
+
+def test_what_is_no_text():
+    def wrong(x):
+        log, total = [], 0.0
+        for each in (Wrong(log, x), Given()):
+            for ask in (str, repr, lambda v: f"{v}", lambda v: f"{v!s:>9}"):
+                try:
+                    total += len(ask(each)) * x if type(each) is Wrong or ask is not repr else 0.0
+                except (TypeError, ValueError) as error:
+                    total += len(str(error)) * x
+        assert type(str(Given())) is type(f"{Given()}") is Words
+        return total + sum(log)
+
+    try:
+        check(wrong, times=1)
+    except zyg.Unsupported as error:  # what had been done by a method that raised may be refused
+        assert "exception" in str(error)
+
+
+def test_a_method_that_is_replaced():
+    def replaced(x):
+        log, total = [], 0.0
+        for k in range(3):
+            each = OnlyRepr(log, x)
+            total += len(str(each)) * x
+            if k == 1:
+                OnlyRepr.__str__ = lambda self: str(self.log.append(3.0 * self.value))
+        del OnlyRepr.__str__
+        return total + sum(log)
+
+    check(replaced)
+
+
+def test_second_derivatives():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", zyg.FallbackWarning)
+        got = zyg.gradient(lambda x: zyg.gradient(texts, x)[0], 0.7)[0]
+    wanted = differences.derivative(lambda x: pullback(texts, (x,))[1](1.0)[0], 0.7)
+    assert got == pytest.approx(wanted, rel=1e-6)

@@ -1,0 +1,43 @@
+"""Compiled patterns, and their matches: what they give is text, and places in it, which carries no derivative; they call no code.
+(But for the text itself, `match.string`, which is the object that was searched, and functions that substitutes are asked of.)"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from .cotangents import INERT
+
+OF_TEXT = frozenset({re.Pattern, re.Match})
+_WITH_COUNTS = INERT | {int}
+_ITERATORS = type(re.finditer("", ""))  # which `iter(f, sentinel)` gives, too
+_SCANNERS = type(re.compile("").scanner(""))  # type: ignore[attr-defined]
+
+
+def method(cls: type, name: str, otherwise: Callable[..., Any]) -> Callable[..., tuple[Any, Any]]:
+    """A method of such an object, as a function of it; `otherwise`: for other arguments."""
+    find: Callable[..., Any] = getattr(cls, name)
+    plain = INERT if name in ("groups", "groupdict") else _WITH_COUNTS  # these give their argument back
+
+    def call(owner: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        if kwargs or not plain.issuperset(map(type, args)):
+            return otherwise(owner, *args, **kwargs)
+        return find(owner, *args), None
+
+    return call
+
+
+def are_matches(x: Any) -> bool:
+    """Whether an iterator is what `finditer` gives.
+
+    >>> are_matches(re.finditer("a", "aa")), are_matches(iter(lambda: 1, 1)), are_matches(iter("aa"))
+    (True, False, False)
+    """
+    if type(x) is not _ITERATORS:
+        return False
+    step = x.__reduce__()[1][0]  # nothing once it is over
+    return type(getattr(step, "__self__", None)) is _SCANNERS
+
+
+__all__ = ["OF_TEXT", "are_matches", "method"]
