@@ -544,6 +544,7 @@ PROGRAMS = {
     "float": lambda x: float(x) * float(3),
     "int": lambda x: 3 * x + int(x),
     "complex": lambda x: (complex(x, 2.0 * x) * complex(x)).real,
+    "repr": lambda x: len(repr("text")) * x,
     "abs": lambda x: abs(-x) + abs(complex(x, 1.0)),
     "round": lambda x: round(x) + round(x, 3) * 0.0 + x,
     "divmod": lambda x: divmod(7.3, x)[1] * x,
