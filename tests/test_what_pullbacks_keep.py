@@ -588,3 +588,71 @@ def test_none_of_a_hook_is_zero():
             assert zyg.gradient(lambda a, g=g: g(a, float("inf")), 2.0) == (0.0,)
             assert zyg.hessian(lambda a, g=g: g(a, a), 2.0) == 1.0
     clear()
+
+
+# ------------------------------------------------------------------------------------- pullbacks that have a state
+
+
+def adds_up(x):
+    buffer = np.zeros(2)
+
+    def back(d):
+        buffer[:] += 2 * x * d
+        return (buffer.copy(),)
+
+    return (x * x).sum(), back
+
+
+def adds_up_by_a_view(x):
+    matrix = np.zeros((2, 2))
+    diagonal = matrix.reshape(4)[::3]
+
+    def back(d):
+        diagonal[:] += 2 * x * d
+        return (matrix @ np.ones(2),)
+
+    return (x * x).sum(), back
+
+
+def counts(x):
+    n = 0
+
+    def back(d):
+        nonlocal n
+        n += 1
+        return (2 * x * d * n,)
+
+    return (x * x).sum(), back
+
+
+def empties_a_list(x):
+    items = [x, x]
+
+    def back(d):
+        return ((items.pop() + items.pop()) * d,)
+
+    return (x * x).sum(), back
+
+
+@THROUGH_PYTHON
+@pytest.mark.parametrize("rule", [adds_up, adds_up_by_a_view, counts, empties_a_list])
+def test_rows_of_a_jacobian_are_apart(rule):
+    """A pullback that is called twice finds what it has left, as when CPython calls it twice; rows are of calls of their own."""
+    square = with_rule(rule)
+    scales = np.array([1.0, 10.0])
+
+    def overwrites(x):
+        y = square(x) * scales
+        x[:] = 0.0
+        return y
+
+    for f in (lambda x: square(x) * scales, lambda x: square({0: x}[0]) * scales, lambda x: overwrites({0: x}[0])):
+        assert zyg.jacobian(f, X.copy())[0].tolist() == [[6.0, 8.0], [60.0, 80.0]]
+        assert zyg.jvp(f, (X.copy(),), (np.array([1.0, 2.0]),))[1].tolist() == [22.0, 220.0]
+    if rule is empties_a_list:
+        return
+    by_hand = rule(X)[1]
+    expected = [by_hand(1.0)[0].tolist(), by_hand(10.0)[0].tolist()]
+    for f in (square, through_python(square)):
+        _, back = zyg.pullback(f, X)
+        assert [back(1.0)[0].tolist(), back(10.0)[0].tolist()] == expected
