@@ -377,6 +377,7 @@ class Made:
 
     def __init__(self, rule: Any):
         self.own = frozenset(map(id, getattr(rule, "__closure__", None) or ()))  # the variables of the rule itself
+        self.by_zyg = str(getattr(rule, "__module__", "")).startswith("zyg.")
         code = _code_of(rule)
         self.codes, self.rebound = (frozenset(), frozenset()) if code is None else _made_in(code)
 
@@ -491,7 +492,7 @@ class Captured:
         self.of = made
         with one_at_a_time:
             work = [user]
-            self.left = _owned(user, made.given(user)) if left is None else left
+            self.left = _owned(user, made) if left is None else left
             while work:
                 x = work.pop()
                 if type(x) in CONSTANTS or id(x) in self.seen or issubclass(type(x), _CLOSED):
@@ -737,14 +738,13 @@ class _Owned:
             self.keys.add((id(x),))
 
 
-def _owned(user: Any, given: list[Any]) -> frozenset[Any]:
-    """What a pullback and functions that its rule was given change by themselves. Arrays and lists, though, which a pullback computes
-    with, are for it what they were, also if it writes to them."""
-    owned, of_given = _Owned(data=False), _Owned(data=True)
-    _note_owned(user, (), {}, owned, 0)
-    for f in given:
-        _note_owned(f, (), {}, of_given, 0)
-    return frozenset(owned.keys | of_given.keys)
+def _owned(user: Any, made: Made) -> frozenset[Any]:
+    """What a pullback changes by itself. Arrays and lists, though, which a pullback computes with, are for it what they were, also if it
+    writes to them: only a hook's function, and others that rules of zyg's own are given, may write to them as they are."""
+    owned = _Owned(data=made.by_zyg)
+    for f in (user, *(made.given(user) if made.by_zyg else ())):
+        _note_owned(f, (), {}, owned, 0)
+    return frozenset(owned.keys)
 
 
 def _note_owned(f: Any, given: tuple[Any, ...], named: dict[str, Any], owned: _Owned, depth: int) -> None:
