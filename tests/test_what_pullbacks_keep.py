@@ -5,6 +5,7 @@ import collections
 import functools
 import types
 import weakref
+from random import Random
 
 import numpy as np
 import pytest
@@ -656,3 +657,144 @@ def test_rows_of_a_jacobian_are_apart(rule):
     for f in (square, through_python(square)):
         _, back = zyg.pullback(f, X)
         assert [back(1.0)[0].tolist(), back(10.0)[0].tolist()] == expected
+
+
+# ------------------------------------------------------------------------------------- at random
+
+
+class World:
+    """Arrays, lists and objects that are in one another, by several names and views."""
+
+    def __init__(self):
+        self.array, self.list = np.zeros((2, 3)), []
+        self.inner = types.SimpleNamespace(array=np.zeros(3), items=[self.array[0]])
+        self.object = types.SimpleNamespace(array=self.array[1], items=self.list, n=0.0, inner=self.inner)
+        self.dict = {"a": self.array, "l": [self.list, self.object]}
+
+    def ways(self):
+        a, o = self.array, self.object
+        return [
+            a, a[0], a.T, a.ravel()[::2], a[1], (a, o), {"x": [o.array]}, o, o.inner, o.inner.items, self.dict, self.list,
+            self.list.append, o.array.fill,
+        ]  # fmt: skip
+
+    def state(self):
+        return repr((self.array, self.list, self.object, self.inner, self.dict))
+
+
+def arrays_in(x, seen):
+    if id(x) in seen:
+        return []
+    seen[id(x)] = x
+    if isinstance(x, np.ndarray):
+        return [x]
+    x = getattr(x, "__self__", x)
+    parts = x.values() if isinstance(x, dict) else vars(x).values() if isinstance(x, types.SimpleNamespace) else x
+    return [
+        a
+        for part in (parts if isinstance(x, (dict, list, tuple, types.SimpleNamespace)) else ())
+        for a in arrays_in(part, seen)
+    ]
+
+
+def changed(way, what, d):
+    if what == "arrays":
+        for a in arrays_in(way, {}):
+            np.add(a, d, out=a)
+    elif callable(way):
+        way(d)
+    elif isinstance(way, list):
+        way.append(d)
+    elif isinstance(way, dict):
+        way[f"new{len(way)}"] = d
+    elif isinstance(way, types.SimpleNamespace):
+        way.n = getattr(way, "n", 0.0) + d
+
+
+def read(ways):
+    total = 0.0
+    for way in ways:
+        total += sum(float(a.sum()) for a in arrays_in(way, {}))
+        way = getattr(way, "__self__", way)
+        if isinstance(way, list):
+            total += sum(x for x in way if isinstance(x, float))
+        total += len(way) if isinstance(way, (dict, list)) else getattr(way, "n", 0.0)
+    return total
+
+
+def random_rule(random, world, writes):
+    ways = [(random.randrange(14), random.random() < 0.3) for _ in range(3)]
+    changes = [(random.choice(["arrays", "other"]), random.randrange(3)) for _ in range(random.randrange(3) * writes)]
+    by_default = random.random() < 0.5
+
+    def rule(x):
+        a, b, c = [(World() if fresh else world[0]).ways()[k] for k, fresh in ways]
+
+        def helper(held, d):
+            for what, k in changes:
+                changed(held[k], what, float(d))
+
+        def back(d):
+            helper((a, b, c), d)
+            return (2 * x * d + read((a, b, c)),)
+
+        def back_by_default(d, *, held=(a, b, c)):
+            helper(held, d)
+            return (2 * x * d + read(held),)
+
+        return (x * x).sum(), back_by_default if by_default else back
+
+    return rule
+
+
+def first_square(x):
+    return (x * x).sum()
+
+
+def second_square(x):
+    return (x * x).sum()
+
+
+@THROUGH_PYTHON
+@pytest.mark.parametrize("seed", range(40))
+def test_random_rules(seed):
+    """Without changes of the program the pullbacks leave what they leave in CPython; what the program changes is as it was for those that
+    only read it."""
+    random = Random(seed)
+    world = [World()]
+    writes = random.random() < 0.6
+    rules = [random_rule(random, world, writes) for _ in range(2)]
+
+    def by_hand():
+        world[0] = World()
+        backs = [rule(X)[1] for rule in rules]
+        found = [backs[1](2.0 * d)[0] + backs[0](d)[0] for d in (1.0, -2.0)]
+        return found, world[0].state()
+
+    def change():
+        w = world[0]
+        w.array += 7.0
+        w.inner.array, w.object.items, w.object.n = w.array[0], [5.0], 9.0
+        w.list.append(3.0)
+        w.dict["k"] = 1
+
+    def f(x):
+        y = first_square({0: x}[0]) + 2 * second_square(x)
+        if not writes:
+            change()
+        return y
+
+    expected, state = by_hand()
+    if not writes:
+        change()
+        state = world[0].state()
+    world[0] = World()
+    zyg.adjoint(first_square)(rules[0])
+    zyg.adjoint(second_square)(rules[1])
+    try:
+        _, back = python_pullback(f, (X,), {})
+        found = [back(1.0)[0].tolist(), back(-2.0)[0].tolist()]
+    finally:
+        zyg.rules.remove(first_square)
+        zyg.rules.remove(second_square)
+    assert found == [e.tolist() for e in expected] and world[0].state() == state

@@ -36,7 +36,7 @@ from types import (
     SimpleNamespace,
 )
 from typing import Any
-from weakref import WeakSet, WeakValueDictionary, getweakrefcount
+from weakref import WeakSet, WeakValueDictionary, getweakrefcount, ref
 
 import numpy as np
 
@@ -274,10 +274,17 @@ class _Bytes(Place):
 class _Memory:
     """What arrays share that are views of one another, with the places that these are."""
 
-    __slots__ = ("__weakref__", "places")
+    __slots__ = ("__weakref__", "first", "places")
 
-    def __init__(self) -> None:
-        self.places: WeakSet[_Array] = WeakSet()
+    def __init__(self, first: _Array) -> None:
+        self.first = ref(first)
+        self.places: WeakSet[_Array] | None = None  # if there are more than the first one
+
+    def add(self, place: _Array) -> None:
+        if self.places is None:
+            first = self.first()
+            self.places = WeakSet(() if first is None else (first,))
+        self.places.add(place)
 
 
 _memories: WeakValueDictionary[int, _Memory] = WeakValueDictionary()  # by the identity of what owns it
@@ -298,8 +305,12 @@ class _Array(Place):
     def __init__(self, x: np.ndarray):
         super().__init__(x)
         owner = id(_owner(x))
-        self.memory = _memories.get(owner) or _memories.setdefault(owner, _Memory())
-        self.memory.places.add(self)
+        memory = _memories.get(owner)
+        if memory is None:
+            memory = _memories[owner] = _Memory(self)
+        else:
+            memory.add(self)
+        self.memory = memory
 
     def read(self) -> np.ndarray:
         return np.array(self.x, subok=False)
@@ -352,8 +363,10 @@ def _others_in_memory(arrays: list[np.ndarray], but: set[Place]) -> Iterator[Pla
     """The places that share memory with arrays."""
     for x in arrays:
         found = _memories.get(id(_owner(x)))
-        for place in () if found is None else list(found.places):
-            if place not in but and np.may_share_memory(x, place.x):
+        if found is None or (found.places is None and found.first() in but):
+            continue
+        for place in [found.first()] if found.places is None else list(found.places):
+            if place is not None and place not in but and np.may_share_memory(x, place.x):
                 but.add(place)
                 yield place
 
@@ -509,14 +522,19 @@ class Captured:
                 return make(x, *name).read()
             self.left_arrays.append(x)
             return np.asarray(x)
-        place = _place(make, x, *name)
-        state = place.now()
+        known = _places.get((id(x), *name))
+        place = _place(make, x, *name) if known is None else known
+        state = place.now() if place is known else place.state  # (which has just been read)
         self.held.append((place, state))
         return state.content
 
     def _parts(self, x: Any) -> Iterator[Any]:
         """What is in it."""
         cls = type(x)
+        if cls is np.ndarray:
+            content = self._hold(_Array, x)
+            yield from _mutable(content.flat) if content.dtype.hasobject else ()
+            return
         if cls is FunctionType:
             own = self.of.has(x)
             for name, cell in zip(x.__code__.co_freevars, x.__closure__ or ()):
