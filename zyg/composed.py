@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .errors import Misuse
-from .rules import users_tangent_rules
+from .rules import users_rules, users_tangent_rules
 from .transforms import Argnums, Transform, argument_places, chosen, describe
 from .typeof import plain_class
 
@@ -242,7 +242,7 @@ class Tangents:
 def jvp(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
     arguments, tangents = args
     tangents = _tangents_of("jvp", function, arguments, tangents)  # by what the arguments are before the call
-    value, back = _pulled(function, arguments, keywords)
+    value, back = _for_several(_pulled, function, arguments, keywords)
     return value, _pushed(function, value, back, tangents)
 
 
@@ -289,6 +289,37 @@ def _pulled(function: Any, arguments: Any, keywords: dict[str, Any]) -> tuple[An
 
     with forward_mode():
         return python_pullback(function, arguments, keywords)
+
+
+def _for_several(
+    pulled: Callable[..., tuple[Any, Any]], function: Any, args: Any, keywords: dict[str, Any]
+) -> tuple[Any, Callable[[Any], Any]]:
+    """(value, pullback) of a call whose pullback runs several times. That of a rule of the user's may change what it has captured (add
+    to an array), and give something else the next time: where there are such rules, the function is called once per run, first
+    on the arguments and then on what they were."""
+    if not users_rules():
+        return pulled(function, args, keywords)
+    given = copy.deepcopy(args)
+    value, first = pulled(function, args, keywords)
+    backs = [first]
+
+    def back(d: Any) -> Any:
+        if backs:
+            return backs.pop()(d)
+        return pulled(function, args if _same(args, given) else copy.deepcopy(given), keywords)[1](d)
+
+    return value, back
+
+
+def _same(value: Any, other: Any) -> bool:
+    """Whether what was copied is still like the copy, as far as one sees into it."""
+    if isinstance(value, np.ndarray):
+        return np.shape(value) == np.shape(other) and np.asarray(value).tobytes() == np.asarray(other).tobytes()
+    parts = parts_of(value)
+    if parts is None:
+        return not _is_number(value) or value == other or value != value
+    others = parts_of(other) or {}
+    return len(parts) == len(others) and all(key in others and _same(part, others[key]) for key, part in parts.items())
 
 
 def _pushed(function: Any, value: Any, back: Callable[[Any], Any], tangents: tuple[Any, ...]) -> Any:
@@ -375,11 +406,9 @@ def hessian(transform: Transform, function: Any, args: tuple[Any, ...], keywords
 
 
 def jacobian(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    from .api import pullback
-
     numbers = chosen("jacobian", transform.argnums, describe(function), len(args))
     kept = [_frozen(arg) for arg in args]
-    value, back = pullback(function, *args, **keywords)
+    value, back = _for_several(pulled_plainly, function, args, keywords)
     what = f"the Jacobian of {describe(function)}"
     leaves: list[tuple[Path, tuple[int, ...], list[tuple[Any, ...]]]] = []
     mirrored(value, lambda path, shape: leaves.append((path, shape, [])), what)

@@ -246,6 +246,11 @@ def tangent_rule_for(function: Any) -> Rule | None:
     return _find(_tangents, function)
 
 
+def users_rules() -> bool:
+    """Whether there are rules besides those of zyg itself."""
+    return any(map(is_users, list(_rules.values())))
+
+
 def users_tangent_rules() -> bool:
     """Whether there are rules for forward mode besides those of zyg itself."""
     return any(map(is_users, list(_tangents.values())))

@@ -18,7 +18,15 @@ def through(function: Any, d: Any) -> Any:
     """A cotangent by way of the function of a hook."""
     if not callable(function):
         raise TypeError(f"hook takes a function and a value: {function!r} cannot be called")
-    return function(d)
+    given = function(d)
+    return zero(d) if given is None else given
+
+
+def zero(d: Any) -> Any:
+    """A cotangent that is zero, of a number or an array. (None is that of a structure.)"""
+    if isinstance(d, np.ndarray):
+        return np.zeros_like(d)
+    return type(d)(0) if isinstance(d, (int, float, complex, np.number)) else None
 
 
 class Hooked:
@@ -31,7 +39,7 @@ class Hooked:
     def __call__(self, d: Any) -> Any:
         given = self.function(d)
         if given is None:
-            return d * 0
+            return zero(d)
         if isinstance(d, np.ndarray):
             if np.shape(given) == d.shape and np.can_cast(np.asarray(given).dtype, d.dtype, "same_kind"):
                 return np.ascontiguousarray(given, d.dtype)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import types
+from dataclasses import replace
 from typing import Any
 
 from zyg.errors import Misuse, Unsupported
@@ -20,6 +21,7 @@ from zyg.frontend.values import (
     READ_ONLY,
     Abstract,
     ArrayValue,
+    ComplexValue,
     ConflictValue,
     FunctionValue,
     Known,
@@ -122,7 +124,8 @@ def _through(e: Evaluator, function: Abstract, d: Abstract) -> Abstract:
     else:
         value = body.value
         if returns_nothing(body) or _is_none(value) or _alike(value, d):
-            return _call_body(e, body)
+            given = _call_body(e, body)
+            return _zero(d) if _is_none(value) else given
         called = _python_function(function)
         if called is None or not isinstance(value, ConflictValue):
             raise Misuse(
@@ -135,6 +138,15 @@ def _through(e: Evaluator, function: Abstract, d: Abstract) -> Abstract:
         raise e.refuse("a hook that compiled code does not know, on a structure", types=[describe(d, e.heap)],
                        hint="hook each number or array of it")  # fmt: skip
     return python_call(e, hooks.Hooked(called), [d], disassemble(e, d, []))
+
+
+def _zero(d: Abstract) -> Abstract:
+    """A cotangent of a number that is zero. (None is that of an array, or of a structure.)"""
+    if isinstance(d, ComplexValue):
+        return replace(d, re=_zero(d.re), im=_zero(d.im))
+    if isinstance(d, Number):
+        return Number(const(0.0, d.type), numpy=d.numpy)
+    return Known(0.0) if is_number(d) else NONE
 
 
 def _alike(value: Abstract, d: Abstract) -> bool:

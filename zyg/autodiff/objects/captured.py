@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import array
 import contextlib
+import dis
 import functools
 import sys
 import threading
@@ -23,8 +24,10 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
 from inspect import getattr_static
 from operator import is_
+from sys import getrefcount
 from types import (
     BuiltinFunctionType,
+    CellType,
     CodeType,
     FunctionType,
     MemberDescriptorType,
@@ -33,13 +36,14 @@ from types import (
     SimpleNamespace,
 )
 from typing import Any
-from weakref import WeakValueDictionary
+from weakref import WeakSet, WeakValueDictionary, getweakrefcount, ref
 
 import numpy as np
 
 from zyg.transforms import transform_of
 
-from . import foreign
+from ..identity import ByIdentity
+from . import foreign, memory
 from .arithmetic import find
 from .effects import Path, changed_names
 
@@ -84,6 +88,10 @@ class Place:
     def can_be_written(self, content: Any) -> bool:
         return True
 
+    def with_both(self, then: Any, content: Any) -> Any:
+        """What the program has there, `content`, with what a function has added that found `then`. None: that cannot be told."""
+        return None
+
     def now(self) -> State:
         if not self.has(self.state.content):
             self.state = State(self.read())
@@ -107,6 +115,21 @@ class _Cell(Place):
             self.x.cell_contents = content
         elif self.read() is not ABSENT:
             del self.x.cell_contents
+
+
+class _Defaults(Place):
+    """What stands for parameters of a function that a call leaves out."""
+
+    __slots__ = ()
+
+    def read(self) -> tuple[Any, Any]:
+        return self.x.__defaults__, self.x.__kwdefaults__
+
+    def has(self, content: tuple[Any, Any]) -> bool:
+        return self.x.__defaults__ is content[0] and self.x.__kwdefaults__ is content[1]
+
+    def write(self, content: tuple[Any, Any]) -> None:
+        self.x.__defaults__, self.x.__kwdefaults__ = content
 
 
 class Attribute(Place):
@@ -173,6 +196,12 @@ class _List(Place):
 
     def write(self, content: tuple[Any, ...]) -> None:
         list.__setitem__(self.x, slice(None), content)
+
+    def with_both(self, then: tuple[Any, ...], content: tuple[Any, ...]) -> Any:
+        found = self.read()
+        if len(found) < len(then) or not all(map(is_, found, then)):
+            return None
+        return (*content, *found[len(then) :])
 
 
 class _Deque(Place):
@@ -242,8 +271,46 @@ class _Bytes(Place):
         self.x[:] = content
 
 
+class _Memory:
+    """What arrays share that are views of one another, with the places that these are."""
+
+    __slots__ = ("__weakref__", "first", "places")
+
+    def __init__(self, first: _Array) -> None:
+        self.first = ref(first)
+        self.places: WeakSet[_Array] | None = None  # if there are more than the first one
+
+    def add(self, place: _Array) -> None:
+        if self.places is None:
+            first = self.first()
+            self.places = WeakSet(() if first is None else (first,))
+        self.places.add(place)
+
+
+_memories: WeakValueDictionary[int, _Memory] = WeakValueDictionary()  # by the identity of what owns it
+
+
+def _owner(x: np.ndarray) -> Any:
+    owner: Any = x
+    while True:
+        base = owner.base if isinstance(owner, np.ndarray) else memory.seen_by(owner)
+        if base is None:
+            return owner
+        owner = base
+
+
 class _Array(Place):
-    __slots__ = ()
+    __slots__ = ("memory",)
+
+    def __init__(self, x: np.ndarray):
+        super().__init__(x)
+        owner = id(_owner(x))
+        memory = _memories.get(owner)
+        if memory is None:
+            memory = _memories[owner] = _Memory(self)
+        else:
+            memory.add(self)
+        self.memory = memory
 
     def read(self) -> np.ndarray:
         return np.array(self.x, subok=False)
@@ -263,14 +330,15 @@ class _Array(Place):
 
 
 _AS_INTEGERS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+_FEW = 1 << 10  # bytes that are copied to be compared
 _AT_ONCE = 1 << 15  # elements that are compared in the cache
 
 
 def _same_bits(x: Any, y: Any) -> bool:
-    if x.dtype.kind == "c" and x.dtype.itemsize <= 16:
+    if x.dtype.kind == "c" and x.nbytes >= _FEW and x.dtype.itemsize <= 16:
         return _same_bits(x.real, y.real) and _same_bits(x.imag, y.imag)
     kind = _AS_INTEGERS.get(x.dtype.itemsize)
-    if kind is None:
+    if kind is None or x.nbytes < _FEW:
         return x.tobytes() == y.tobytes()
     x, y = x.view(kind), y.view(kind)
     if x.size > _AT_ONCE and x.flags.forc and x.strides == y.strides:
@@ -291,6 +359,18 @@ def _place(make: Callable[..., Place], x: Any, *name: Any) -> Place:
     return place
 
 
+def _others_in_memory(arrays: list[np.ndarray], but: set[Place]) -> Iterator[Place]:
+    """The places that share memory with arrays."""
+    for x in arrays:
+        found = _memories.get(id(_owner(x)))
+        if found is None or (found.places is None and found.first() in but):
+            continue
+        for place in [found.first()] if found.places is None else list(found.places):
+            if place is not None and place not in but and np.may_share_memory(x, place.x):
+                but.add(place)
+                yield place
+
+
 Change = tuple[Place, State, State]  # with what was, and what is in it
 
 _KINDS: tuple[tuple[Any, Callable[..., Place]], ...] = (
@@ -304,24 +384,128 @@ _KINDS: tuple[tuple[Any, Callable[..., Place]], ...] = (
 _CLOSED = (type, ModuleType, CodeType, np.generic)
 
 
-class Captured:
-    """What values lead to, with what is there now.
+class Made:
+    """The functions that a call of another one, a rule, has made, by the code of that one. It is over: what is in their variables stays
+    there, but for those that they bind anew themselves."""
 
-    user: the function that will be called. but: identities of cells that are not asked for. What the code of the function and of the
-    values changes by itself (`left`, by the keys of places) it finds as it is.
+    def __init__(self, rule: Any):
+        self.own = frozenset(map(id, getattr(rule, "__closure__", None) or ()))  # the variables of the rule itself
+        self.by_zyg = str(getattr(rule, "__module__", "")).startswith("zyg.")
+        code = _code_of(rule)
+        self.codes, self.rebound = (frozenset(), frozenset()) if code is None else _made_in(code)
+
+    def has(self, f: Any) -> bool:
+        return type(f) is FunctionType and id(f.__code__) in self.codes
+
+    def alone_in(self, f: Any) -> frozenset[int]:
+        """The variables of a function, by identity, with arrays that the program cannot come to: nothing else refers to them, nor to
+        what leads there. (`f` itself must not have become known to others.)"""
+        if not self.has(f) or f.__closure__ is None or getrefcount(f.__closure__) > _ONE:
+            return frozenset()
+        # (Nothing here is bound to a variable, which would be one more that refers to it.)
+        cells = f.__closure__
+        return frozenset(
+            [
+                id(cells[k])
+                for k, name in enumerate(f.__code__.co_freevars)
+                if name not in self.rebound
+                and getrefcount(cells[k]) == _ONE
+                and type(content_of(cells[k])) is np.ndarray
+                and getrefcount(cells[k].cell_contents) == _ONE
+                and cells[k].cell_contents.base is None
+                and getweakrefcount(cells[k].cell_contents) == 0
+            ]
+        )
+
+    def holds_nothing(self, f: Any, alone: frozenset[int]) -> bool:
+        """Whether a function has nothing but constants, and arrays of its own, in variables that stay."""
+        if not self.has(f) or f.__defaults__ or f.__kwdefaults__:
+            return False
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
+            if id(cell) in self.own or id(cell) in alone:
+                continue
+            if name in self.rebound or type(content_of(cell)) not in CONSTANTS:
+                return False
+        return True
+
+    def given(self, user: Any) -> list[Any]:
+        """What else is in the variables of `user` and of other functions of these, and in lists and the like there."""
+        found: list[Any] = []
+        seen: set[int] = set()
+        work = [user]
+        while work:
+            x = work.pop()
+            cls = type(x)
+            if cls in CONSTANTS or id(x) in seen:
+                continue
+            seen.add(id(x))
+            if self.has(x):
+                work += [content_of(cell) for cell in x.__closure__ or () if id(cell) not in self.own]
+                work += [x.__defaults__, x.__kwdefaults__]
+            elif cls is functools.partial and (x is user or self.has(x.func)):
+                work += [x.args, x.keywords, *([x.func] if self.has(x.func) else ())]
+            elif cls is tuple or cls is list:
+                work += x
+            elif cls is dict:
+                work += x.values()
+            elif x is not user:
+                found.append(x)
+        return found
+
+
+_ONE = 2  # what getrefcount says of what one place refers to, and itself
+_made = ByIdentity()  # of code objects: what `_made_in` gives
+
+
+def _code_of(rule: Any) -> CodeType | None:
+    if isinstance(rule, functools.partial):
+        return _code_of(rule.func)
+    if isinstance(rule, MethodType):
+        return _code_of(rule.__func__)
+    return getattr(rule if isinstance(rule, FunctionType) else find(type(rule), "__call__"), "__code__", None)
+
+
+def _made_in(code: CodeType) -> tuple[frozenset[int], frozenset[str]]:
+    """The code of functions within a function, by identity, and the variables which that binds anew."""
+    found = _made.of(code)
+    if found is None:
+        codes: set[int] = set()
+        names: set[str] = set()
+        for inner in code.co_consts:
+            if isinstance(inner, CodeType):
+                more = _made_in(inner)
+                codes |= {id(inner), *more[0]}
+                names |= more[1]
+                names |= {i.argval for i in dis.get_instructions(inner) if i.opname in ("STORE_DEREF", "DELETE_DEREF")}
+        found = frozenset(codes), frozenset(names)
+        _made.note(code, found)
+    return found
+
+
+def content_of(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+class Captured:
+    """What a function leads to, with what is there now.
+
+    made: what the call has made that gave the function. but: identities of cells that are not asked for. What code changes by itself (`left`, by the keys of places) it finds as it is.
     """
 
-    def __init__(
-        self, values: Iterable[Any], user: Any = None, but: Iterable[int] = (), left: frozenset[Any] | None = None
-    ):
+    def __init__(self, user: Any, made: Made, but: frozenset[int] = frozenset(), left: frozenset[Any] | None = None):
         self.seen: dict[int, Any] = {}
+        self.but = but | made.own
         self.held: list[tuple[Place, State]] = []
         self.objects: list[tuple[Any, frozenset[str]]] = []  # with the attributes that they had
         self.made: list[Place] = []  # in what had not been
-        self.but = frozenset(but)
+        self.left_arrays: list[np.ndarray] = []
+        self.of = made
         with one_at_a_time:
-            work = list(values)
-            self.left = _owned([user, *work]) if left is None else left
+            work = [user]
+            self.left = _owned(user, made) if left is None else left
             while work:
                 x = work.pop()
                 if type(x) in CONSTANTS or id(x) in self.seen or issubclass(type(x), _CLOSED):
@@ -334,21 +518,33 @@ class Captured:
     def _hold(self, make: Callable[..., Place], x: Any, *name: Any) -> Any:
         """What is in a place, which is to be in it when the function runs."""
         if (id(x), *name) in self.left:
-            return np.asarray(x) if make is _Array else make(x, *name).read()
-        place = _place(make, x, *name)
-        state = place.now()
+            if make is not _Array:
+                return make(x, *name).read()
+            self.left_arrays.append(x)
+            return np.asarray(x)
+        known = _places.get((id(x), *name))
+        place = _place(make, x, *name) if known is None else known
+        state = place.now() if place is known else place.state  # (which has just been read)
         self.held.append((place, state))
         return state.content
 
     def _parts(self, x: Any) -> Iterator[Any]:
         """What is in it."""
         cls = type(x)
+        if cls is np.ndarray:
+            content = self._hold(_Array, x)
+            yield from _mutable(content.flat) if content.dtype.hasobject else ()
+            return
         if cls is FunctionType:
-            for cell in x.__closure__ or ():
+            own = self.of.has(x)
+            for name, cell in zip(x.__code__.co_freevars, x.__closure__ or ()):
                 if id(cell) not in self.but and id(cell) not in self.seen:
                     self.seen[id(cell)] = cell
-                    yield self._hold(_Cell, cell)
-            yield from (x.__defaults__, x.__kwdefaults__)
+                    yield content_of(cell) if own and name not in self.of.rebound else self._hold(_Cell, cell)
+            if x.__defaults__ or x.__kwdefaults__:
+                yield from self._hold(_Defaults, x)
+            if own and not space_of(x):
+                return
         elif cls is MethodType:
             yield from (x.__func__, x.__self__)
             return
@@ -397,7 +593,7 @@ class Captured:
             else:
                 found.append((place, then, now))
         for x, names in self.objects:
-            for name in space_of(x).keys() - names:
+            for name in _more(space_of(x), names):
                 if (id(x), name) in self.left or type(_static(type(x), name)) is functools.cached_property:
                     continue
                 place = _place(_Attribute, x, name)
@@ -438,31 +634,43 @@ class _Running:
     def __init__(self, captured: Captured, changed: list[Change]):
         self.captured = captured
         self.changed = changed
-        self.shown: list[tuple[Place, Any, State, Any]] = []
+        self.shown: list[tuple[Place, State, State, Any]] = []
         put_back = {place for place, _, _ in self.changed}
-        kept = [place for place, _ in captured.held if place not in put_back]
-        # (What others have captured, and this function changes by itself, is noted for them.)
-        kept += [place for key in captured.left if (place := _places.get(key)) is not None]
-        self.before = [(place, place.now()) for place in kept]
-        self.names = [frozenset(space_of(x)) for x, _ in captured.objects]
+        # (`changed` has just asked for their states.)
+        self.before = [(place, place.state) for place, _ in captured.held if place not in put_back]
+        # What others have captured, and this function changes by itself, or by another array, is noted for them.
+        others = [place for key in captured.left if (place := _places.get(key)) is not None]
+        arrays = [place.x for place, _ in captured.held if type(place) is _Array] + captured.left_arrays
+        others += _others_in_memory(arrays, {*captured.places, *others})
+        self.before += [(place, place.now()) for place in others]
+        self.spaces = [list(space_of(x)) for x, _ in captured.objects]
+        self.names = self.spaces
 
     def show(self) -> None:
         for place, then, now in self.changed:
-            self.shown.append((place, then.content, now, now.content))
+            self.shown.append((place, then, now, now.content))
             place.state = then
             place.write(then.content)
         if self.changed:
-            self.names = [frozenset(space_of(x)) for x, _ in self.captured.objects]
+            self.names = [list(space_of(x)) for x, _ in self.captured.objects]
 
     def end(self) -> bool:
         """Put back what the program has, and note what the function has changed; whether both have changed something."""
-        both = [place for place, then, _, _ in self.shown if not place.has(then)]
+        both: list[Place] = []
+        for k, (place, then, now, content) in enumerate(self.shown):
+            if not place.has(then.content):
+                together = place.with_both(then.content, content)
+                if together is None:
+                    both.append(place)
+                    continue
+                then.content, now.content = place.read(), together
+                self.shown[k] = place, then, now, together
         for place, now in self.before:
             if not place.has(now.content):
                 now.content = place.read()
                 place.state = now
         for (x, _), names in zip(self.captured.objects, self.names):
-            for name in space_of(x).keys() - names:
+            for name in _more(space_of(x), names):
                 place = _place(_Attribute, x, name)
                 if place not in both:
                     place.made = True
@@ -470,7 +678,25 @@ class _Running:
         for place, _, now, content in self.shown:
             place.write(content)
             place.state = now
+        if self.names is not self.spaces:
+            for (x, _), order in zip(self.captured.objects, self.spaces):
+                _put_in_order(space_of(x), order)
         return bool(both)
+
+
+def _more(space: dict[str, Any], names: Iterable[str]) -> list[str]:
+    """The names of a space that are not among these, in order."""
+    return [name for name in space if name not in names]
+
+
+def _put_in_order(space: dict[str, Any], order: list[str]) -> None:
+    """As what had been put in stood; what is new comes behind that."""
+    order = [name for name in order if name in space]
+    order += _more(space, frozenset(order))
+    if list(space) != order:
+        items = {name: space[name] for name in order}
+        space.clear()
+        space.update(items)
 
 
 _CACHED = type(functools.lru_cache(lambda: None))
@@ -514,26 +740,41 @@ _UNKNOWN: Any = object()
 _CALLS = 8  # one in another
 
 
-def _owned(functions: list[Any]) -> frozenset[Any]:
-    """The keys of the places that functions and those that they call change, as their code says."""
-    found: set[Any] = set()
-    seen: set[Any] = set()
-    for f in functions:
-        _note_owned(f, (), {}, found, seen, 0)
-    return frozenset(found)
+class _Owned:
+    """The keys of the places that functions and those that they call change, as their code says.
+
+    data: whether this includes arrays and lists.
+    """
+
+    def __init__(self, data: bool):
+        self.data = data
+        self.keys: set[Any] = set()
+        self.seen: set[Any] = set()
+
+    def note_content(self, x: Any) -> None:
+        if self.data or not isinstance(x, (np.ndarray, list)):
+            self.keys.add((id(x),))
 
 
-def _note_owned(
-    f: Any, given: tuple[Any, ...], named: dict[str, Any], found: set[Any], seen: set[Any], depth: int
-) -> None:
+def _owned(user: Any, made: Made) -> frozenset[Any]:
+    """What a pullback changes by itself. Arrays and lists, though, which a pullback computes with, are for it what they were, also if it
+    writes to them: only a hook's function, and others that rules of zyg's own are given, may write to them as they are."""
+    owned = _Owned(data=made.by_zyg)
+    for f in (user, *(made.given(user) if made.by_zyg else ())):
+        _note_owned(f, (), {}, owned, 0)
+    return frozenset(owned.keys)
+
+
+def _note_owned(f: Any, given: tuple[Any, ...], named: dict[str, Any], owned: _Owned, depth: int) -> None:
+    found, seen = owned.keys, owned.seen
     if type(f) is functools.partial:
-        return _note_owned(f.func, (*f.args, *given), {**f.keywords, **named}, found, seen, depth)
+        return _note_owned(f.func, (*f.args, *given), {**f.keywords, **named}, owned, depth)
     if type(f) is MethodType:
-        return _note_owned(f.__func__, (f.__self__, *given), named, found, seen, depth)
+        return _note_owned(f.__func__, (f.__self__, *given), named, owned, depth)
     if type(f) is not FunctionType:
         call = find(type(f), "__call__") if f is not _UNKNOWN and not issubclass(type(f), _CLOSED) else None
         if type(call) is FunctionType:
-            _note_owned(call, (f, *given), named, found, seen, depth)
+            _note_owned(call, (f, *given), named, owned, depth)
         return None
     if depth > _CALLS or foreign.is_foreign(f) or str(f.__globals__.get("__name__")).startswith("zyg."):
         return None
@@ -548,7 +789,9 @@ def _note_owned(
     for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
         if name in changed.bound:
             found.add((id(cell),))
-    found.update((id(x),) for path in changed.contents if (x := _at(path, f, variables)) is not _UNKNOWN)
+    for path in changed.contents:
+        if (x := _at(path, f, variables)) is not _UNKNOWN:
+            owned.note_content(x)
     for *path, name in changed.attributes:
         x = _at(tuple(path), f, variables)
         found.add((id(x), name))
@@ -556,7 +799,7 @@ def _note_owned(
         if type(descriptor) is MemberDescriptorType:
             found.add((id(x), descriptor))
         elif type(descriptor) is property:
-            _note_owned(descriptor.fset, (x, _UNKNOWN), {}, found, seen, depth + 1)
+            _note_owned(descriptor.fset, (x, _UNKNOWN), {}, owned, depth + 1)
     for callee, args, keywords in changed.calls:
         g = _at(callee, f, variables)
         if g is _UNKNOWN or issubclass(type(g), _CLOSED):
@@ -564,7 +807,7 @@ def _note_owned(
         passed = tuple([_at(p, f, variables) for p in args])
         by_name = {n: _at(p, f, variables) for n, p in keywords.items()}
         if type(g) is not FunctionType or g.__closure__ or any(x is not _UNKNOWN for x in (*passed, *by_name.values())):
-            _note_owned(g, passed, by_name, found, seen, depth + 1)
+            _note_owned(g, passed, by_name, owned, depth + 1)
     return None
 
 
@@ -621,4 +864,4 @@ def _static(cls: type, name: str) -> Any:
     return getattr_static(cls, name, None)
 
 
-__all__ = ["CONSTANTS", "Attribute", "Captured", "Change", "Place", "one_at_a_time"]
+__all__ = ["CONSTANTS", "Attribute", "Captured", "Change", "Made", "Place", "content_of", "one_at_a_time"]

@@ -1,55 +1,61 @@
 """What the pullback of a user's rule keeps is what that was when the rule returned, whatever happens to it later.
 
-What the rule itself has made, its functions and the arrays, lists and dicts in their variables, the pullback has copies of.  What cannot
-be copied, objects and functions that the rule was given, is as it was while the pullback runs (`captured.py`): so what such a function
-changes itself, as that of `zyg.hook` does that counts or notes what it sees, is the program's.
+The pullback has the very objects: what shares memory or is one object is so for it, and what it changes is the program's.  Where the
+program has changed something since, that is as it was while the pullback runs (`captured.py`).
 """
 
 from __future__ import annotations
 
 import functools
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from sys import getrefcount
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
 
 from zyg.errors import Unsupported
 
-from . import foreign, memory, structure
-from .arithmetic import find
+from . import foreign, structure
 from .backs import run, run_unshifted
-from .captured import CONSTANTS, Attribute, Captured, Place, one_at_a_time
+from .captured import CONSTANTS, Attribute, Captured, Made, Place, content_of, one_at_a_time
 
 
 def kept(user: Any, rule: Any, f: Any) -> Any:
-    """The pullback with copies of what it has captured. What the rule itself had captured before is not its to keep."""
-    copies = _Copies(rule)
-    made = copies.of(user)
-    captured = Captured(copies.others, made, copies.own) if copies.others else None
-    return made if captured is None or not captured.holds else Watching(made, captured, f)
+    """The pullback, which finds what it has captured as that is now. What the rule itself had captured before is not its to keep."""
+    alone = getrefcount(user) <= _CALLERS
+    captured = _captured(user, rule, alone)
+    return user if captured is None else Watching(user, captured, f)
 
 
 def kept_in_turn(user: Any, rule: Any, f: Any) -> tuple[Any, Any]:
-    """The same where this is differentiated in turn: with the arrays themselves, by which their derivatives are found, and which are
-    not to be written then.  Functions that were given have copies, too, to run where the program changes what they have captured."""
-    copies = _Copies(rule, with_arrays=False)
-    made = copies.of(user)
-    error = _error(f, foreign.caller(), _WRITTEN)
-    for array in copies.arrays:
-        memory.keep(array, error)
-    captured = Captured(copies.others, made, copies.own)
-    if not captured.holds:
-        return made, None if made is user else (_run_kept, [(structure.form(made), structure.form(user))])
-    second = _Copies(rule, with_arrays=False, left=captured.left).of(user)
-    pairs = [(structure.form(g), structure.form(user)) for g in (made, second) if g is not user]
-    watching = Watching(made, captured, f, _Second(second, captured))
-    return watching, (_run_kept, pairs) if pairs else None
+    """The same where this is differentiated in turn. Derivatives by what has been put back would be lost: the pullback has a copy, but
+    for arrays and objects, to run where the program has changed what that has copies of."""
+    alone = getrefcount(user) <= _CALLERS
+    captured = _captured(user, rule, alone)
+    if captured is None:
+        return user, None
+    second = _Copies(captured.of, captured.left).of(user)
+    back = (_run_kept, structure.form(second), structure.form(user)) if second is not user else None
+    return Watching(user, captured, f, _Second(second, captured)), back
 
 
-def _run_kept(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    """What has come to the copies belongs to what they are copies of."""
-    for copy, original in back[1]:
-        structure.scatter(original, structure.gather(copy, None, shadows, take=True), shadows)
+_CALLERS = 3  # what getrefcount says of what the variables of a function and of its caller refer to
+
+
+def _captured(user: Any, rule: Any, alone: bool) -> Captured | None:
+    """What a pullback has captured, if something of it may change. alone: only who asks has the pullback."""
+    made = Made(rule)
+    its_own: frozenset[int] = made.alone_in(user) if alone else frozenset()
+    if made.holds_nothing(user, its_own):
+        return None
+    captured = Captured(user, made, its_own)
+    return captured if captured.holds else None
+
+
+def _run_kept(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """What has come to the pullback, and to what is in its copy, belongs to what that is a copy of."""
+    _, copy, original = back
+    structure.scatter(original, structure.gather(copy, None, shadows, take=True), shadows)
 
 
 _WRITTEN, _CHANGES = "an array that is written", "an object that changes"
@@ -64,61 +70,46 @@ def _error(f: Any, place: Any, what: str) -> Unsupported:
 
 
 class _Copies:
-    """with_arrays: arrays are copied, too. left: functions that the rule was given are copied, but for what stands in these places."""
+    """Copies of functions, with their variables, and of lists and the like in these, but for what stands in the places `left`."""
 
-    def __init__(self, rule: Any, with_arrays: bool = True, left: frozenset[Any] | None = None):
-        self.own = set(map(id, getattr(rule, "__closure__", None) or ()))
-        self.code = _code_of(rule)
-        self.with_arrays = with_arrays
+    def __init__(self, made: Made, left: frozenset[Any]):
+        self.of_rule = made
         self.left = left
         self.made: dict[int, Any] = {}
-        self.arrays: list[np.ndarray] = []
-        self.others: list[Any] = []  # what is not copied
 
     def of(self, x: Any) -> Any:
         if type(x) in CONSTANTS:
             return x
         if id(x) not in self.made:
             self.made[id(x)] = x  # what contains itself
-            self.made[id(x)] = x if self.left is not None and (id(x),) in self.left else self._copy(x)
+            self.made[id(x)] = x if (id(x),) in self.left else self._copy(x)
         return self.made[id(x)]
 
     def _copy(self, x: Any) -> Any:
         cls = type(x)
-        if isinstance(x, np.ndarray):
-            self.arrays.append(x)
-            return x.copy() if self.with_arrays else x
-        if cls is FunctionType and (self.left is not None or self._is_own(x)):
+        if cls is FunctionType:
             return self._function(x)
         if cls is tuple or cls is list:
             items = [self.of(i) for i in x]
             return x if cls is tuple and all(a is b for a, b in zip(items, x)) else cls(items)
         if cls is dict:
             return {k: self.of(v) for k, v in x.items()}
-        if cls is functools.partial and (self.left is not None or self._is_own(x.func)):
+        if cls is functools.partial:
             return functools.partial(self.of(x.func), *map(self.of, x.args), **self.of(x.keywords))
-        if not issubclass(cls, (type, ModuleType)) and not (
-            cls is BuiltinFunctionType and type(x.__self__) is ModuleType
-        ):
-            self.others.append(x)
         return x
-
-    def _is_own(self, f: Any) -> bool:
-        """Whether the rule has made a function."""
-        return type(f) is FunctionType and self.code is not None and _is_in(f.__code__, self.code)
 
     def _function(self, f: FunctionType) -> Any:
         if f.__closure__ is None and f.__defaults__ is None and f.__kwdefaults__ is None:
             return f
-        given = not self._is_own(f)  # whose variables may be bound anew
+        given = not self.of_rule.has(f)  # whose variables may be bound anew
         cells: list[CellType] = []
         contents: list[tuple[CellType, Any]] = []
         for cell in f.__closure__ or ():
-            left = id(cell) in self.own or (self.left is not None and (id(cell),) in self.left)
-            found = _CONSTANT if left else _content(cell)
+            left = id(cell) in self.of_rule.own or (id(cell),) in self.left
+            found = None if left else content_of(cell)
             if id(cell) in self.made:
                 cell = self.made[id(cell)]
-            elif type(found) not in CONSTANTS or (given and found is not _CONSTANT):
+            elif type(found) not in CONSTANTS or (given and found is not None):
                 self.made[id(cell)] = cell = CellType()
                 contents.append((cell, found))
             cells.append(cell)
@@ -133,35 +124,12 @@ class _Copies:
         return made if changed else f
 
 
-def _code_of(rule: Any) -> Any:
-    if isinstance(rule, functools.partial):
-        return _code_of(rule.func)
-    if isinstance(rule, MethodType):
-        return _code_of(rule.__func__)
-    return getattr(rule if isinstance(rule, FunctionType) else find(type(rule), "__call__"), "__code__", None)
-
-
-def _is_in(code: CodeType, outer: CodeType) -> bool:
-    """Whether a function is made in another one."""
-    return any(c is code or _is_in(code, c) for c in outer.co_consts if isinstance(c, CodeType))
-
-
-_CONSTANT = None
-
-
-def _content(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return _CONSTANT
-
-
 class _Second:
     """A pullback of which functions that the rule was given are copies, too."""
 
     def __init__(self, user: Any, captured: Captured):
         self.user = user
-        own = Captured([user], left=captured.left)
+        own = Captured(user, captured.of, left=captured.left)
         self.of = captured.places - own.places  # what it has copies of, wholly
         self.before = [(state, state.content) for place, state in captured.held if place in self.of]
         self.copies = [(place, state.content) for place, state in own.held if place not in captured.places]
@@ -189,10 +157,10 @@ class Watching:
 
     def lost(self) -> Unsupported:
         return Unsupported(
-            f"a function that the rule for {foreign.name_of(self.f)} was given, which changes something that it captured, and that the "
-            "program has changed since: one of the changes would be lost",
+            f"the pullback of the rule for {foreign.name_of(self.f)}, or a function that the rule was given, which changes something that "
+            "it captured, and that the program has changed since: one of the changes would be lost",
             foreign.position_of(self.caller),
-            hint="let the function change what only it changes, or let its own code do that (`seen.append(d)`, `seen[key] = d`)",
+            hint="let it change what only it changes, a copy of an array, or let its own code do that (`seen.append(d)`, `seen[key] = d`)",
         )
 
 

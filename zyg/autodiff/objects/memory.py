@@ -18,6 +18,11 @@ class _Memory:
         self.__array_interface__ = array.__array_interface__
 
 
+def seen_by(x: Any) -> np.ndarray | None:
+    """The array whose memory this is, if it was made by `apart`."""
+    return x.array if type(x) is _Memory else None
+
+
 def apart(array: np.ndarray) -> np.ndarray:
     """An array over the same memory, with a shadow of its own."""
     return np.asarray(_Memory(array))
@@ -110,4 +115,4 @@ def held_by(value: Any, operands: tuple[Any, ...]) -> list[np.ndarray]:
     return arrays if isinstance(value, memoryview) or (arrays and is_opaque(value)) else []
 
 
-__all__ = ["apart", "begin", "check", "end", "held_by", "keep", "watch", "writing", "written"]
+__all__ = ["apart", "begin", "check", "end", "held_by", "keep", "seen_by", "watch", "writing", "written"]

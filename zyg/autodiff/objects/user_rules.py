@@ -34,11 +34,12 @@ def call(rule: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         positional, kwargs = rule.bind(args, kwargs, lambda default: default)
     if not rule.mutates and all(map(is_number, positional)):
         value, user = _checked(rule.function(*positional, **kwargs), f)
+        user = keeping.kept(user, rule.function, f)
         if is_number(value):
             return value, (run_numbers, user, f, len(args), len(positional), order)
         return value, (
             run,
-            keeping.kept(user, rule.function, f),
+            user,
             f,
             [structure.NUMBER] * len(positional),
             structure.form(value),
