@@ -165,7 +165,7 @@ def result(value: Any, what: str, hint: str, operands: tuple[Any, ...] = ()) -> 
     An operand that zyg cannot see into may keep what it was given, and give it back later: so the refusal goes on to what it was
     given before, too."""
     forms = [objects.structure.form(x) for x in operands]
-    inside = [x for x in operands if is_opaque(x)]
+    inside = [x for x in operands if is_opaque(x)] + objects.dates.held_in(operands)
     numbers = any(map(objects.structure.holds_numbers, forms))
     kept = bool(inside) and (numbers or len(inside) > 1)
     if not kept and (value is None or type(value) in INERT or not (numbers or inside)):
@@ -266,7 +266,7 @@ def vanishes(shadow: np.ndarray) -> bool:
 
 def has_shadow(value: Any, shadows: Any) -> bool:
     """Whether a cotangent has come to a mutable object."""
-    if isinstance(value, np.ndarray) and value.dtype.kind not in "OV":
+    if isinstance(value, np.ndarray) and value.dtype.kind not in "OVmM":
         if value.dtype.kind not in "fciu" or not shadows.has_array(value):
             return False
         return shadows.refusal_of(value) is not None or not vanishes(shadows.of_array(value))
