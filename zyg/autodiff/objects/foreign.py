@@ -95,7 +95,7 @@ def caller() -> tuple[Any, int] | None:
     while frame is not None:
         if not frame.f_globals.get("__name__", "").startswith("zyg."):
             first = first or frame
-            if not _is_of_library(frame.f_code.co_filename):
+            if not is_of_library(frame.f_code.co_filename):
                 return frame.f_code, frame.f_lasti
         frame = frame.f_back
     return None if first is None else (first.f_code, first.f_lasti)
@@ -104,7 +104,7 @@ def caller() -> tuple[Any, int] | None:
 _LIBRARY = sysconfig.get_path("stdlib") + os.sep
 
 
-def _is_of_library(filename: str) -> bool:
+def is_of_library(filename: str) -> bool:
     """Whether a source file is of Python's own library."""
     return filename.startswith(("<frozen ", _LIBRARY)) and "site-packages" not in filename
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import sys
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import FunctionType
 from typing import Any, ClassVar
 
@@ -150,14 +150,14 @@ def _behind(module: str) -> list[Any]:
 
 @passes()
 def read(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    if _is_of_text(args) and _is_of_text(kwargs.values()) and not reach.entered(args, deep=True):
+    if is_only_read(args, kwargs):
         return f(*args, **kwargs), None
     return call_bound(entry_of(f), f, *args, **kwargs)
 
 
 @known(read, exact=True)
 def _read_again(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    if _is_of_text(args) and _is_of_text(kwargs.values()) and not reach.entered(args, deep=True):
+    if is_only_read(args, kwargs):
         return (f(*args, **kwargs), None), None
     made, back = calls.call(call_bound, (entry_of(f), f, *args), kwargs)
     return made, None if back is None else (_run_in_full, back)
@@ -168,9 +168,12 @@ def _run_in_full(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else given[1:]  # (`call_bound` was given the entry besides)
 
 
-def _is_of_text(values: Iterable[Any]) -> bool:
-    """Whether nothing is given but text, and objects of the modules themselves."""
-    return all(type(x) in INERT or type(x).__module__ in reach.READ for x in values)
+def is_only_read(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether nothing is given but text, and objects of the modules themselves that bring no code of the user's along."""
+    operands = (*args, *kwargs.values())
+    if not all(type(x) in INERT or type(x) is object or type(x).__module__ in reach.READ for x in operands):
+        return False
+    return all(foreign.is_of_library(f.__code__.co_filename) for f in reach.entered(operands, deep=True))
 
 
 entry_of = functools.cache(Function)
