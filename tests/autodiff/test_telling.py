@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import configparser
 import contextlib
 import io
@@ -324,7 +325,102 @@ def caught_in_the_handler(x):
     return seen[0]
 
 
+class Manager:
+    """Some object of the user's that a handler has."""
+
+    def __init__(self, x):
+        self.x, self.total = x, 0.0
+
+    def note(self, text):
+        self.total = self.total + self.x * len(text)
+
+
+class Managed(logging.StreamHandler):
+    def format(self, record):
+        text = super().format(record)
+        self.manager.note(text)
+        return text
+
+
+def handler_with_an_object(x):
+    handler = Managed(io.StringIO())
+    handler.manager = Manager(x * x)
+    logger_with(handler).info("abc")
+    return handler.manager.total
+
+
+def stream_behind_a_writer(x):
+    class Bytes(Stream):
+        def write(self, data):
+            super().write(data.decode())
+
+    written = Bytes(x)
+    writer = codecs.getwriter("utf-8")(written)
+    logger_with(logging.StreamHandler(writer)).info("abc")
+    print("abcd", file=writer)
+    return written.total
+
+
+def what_an_exception_holds(x):
+    class Name(Told):
+        def __fspath__(self):
+            return "a"
+
+    name = Name(x)
+    try:
+        raise FileNotFoundError(2, "no", name)
+    except FileNotFoundError as error:
+        text = traceback.format_exc() + str(error)
+    return name.shown * text.count("told")
+
+
+def level_of_a_record(x):
+    handler = logging.handlers.MemoryHandler(100)
+    logger_with(handler).log(20, x)
+    return handler.buffer[0].levelno * handler.buffer[0].msg
+
+
+def chunks_of_an_encoder(x):
+    seen = []
+
+    def default(value):
+        seen.append(x * len(value))
+        return sorted(value)
+
+    text = "".join(json.JSONEncoder(default=default, indent=1).iterencode({"a": {1, 2}}))
+    return seen[0] * len(text)
+
+
+def replaced_method(x):
+    seen = []
+
+    def emit(self, record):
+        seen.append(record.args[0] * x)
+
+    before = logging.StreamHandler.emit
+    logging.StreamHandler.emit = emit
+    try:
+        logger_with(logging.StreamHandler(io.StringIO())).info("%s", x * x)
+    finally:
+        logging.StreamHandler.emit = before
+    return seen[0]
+
+
+def wrapped_exceptions(x):
+    seen = []
+    try:
+        try:
+            raise Bad(seen, x)
+        except Bad as bad:
+            raise RuntimeError("other") from bad
+    except RuntimeError:
+        logger_with(logging.StreamHandler(io.StringIO())).exception("it was %s", x)
+    return seen[0] * len(seen)
+
+
 PROGRAMS = [
+    handler_with_an_object, stream_behind_a_writer, what_an_exception_holds, level_of_a_record, chunks_of_an_encoder,
+    replaced_method, wrapped_exceptions,
     handler_that_adds_up, handler_that_keeps_records, memory_handler, dict_of_arguments, extra, adapter,
     filter_and_formatter, stream, argument_that_is_shown, shown_in_a_list, parent_has_the_handler, exception_that_is_shown,
     exception_that_is_formatted, printed_to_the_users_stream, standard_output_is_the_users, standard_error_is_the_users,

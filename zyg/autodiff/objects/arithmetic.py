@@ -437,7 +437,7 @@ def unary(op: str, slot: str | None = None) -> Callable[[Any], tuple[Any, Any]]:
         method = method_of(a, slot)  # (a class derived from a number's may have its own)
         if method is not None:
             return objects.calls.call(method, ())
-        if is_number(a):
+        if is_number(a) and type(a) not in TIMES:
             y = function(a)
             return y, number_back(rule, y, a)
         return _unknown(function, f"the derivative of `{op}` of a {type(a).__name__}", a)

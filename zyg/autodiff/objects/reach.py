@@ -24,6 +24,7 @@ from types import (
     ModuleType,
     NoneType,
     NotImplementedType,
+    TracebackType,
     WrapperDescriptorType,
 )
 from typing import Any, NamedTuple
@@ -182,16 +183,12 @@ def _held(x: Any, t: type) -> Iterable[Any]:
     if module.startswith("zyg."):
         return ()
     if issubclass(t, BaseException):  # not where it was raised, with all variables of the functions there
-        return [x.args, x.__cause__, x.__context__, *vars(x).values()]
+        return [v for v in gc.get_referents(x) if not isinstance(v, (TracebackType, type))]
     if module.partition(".")[0] in foreign.FOREIGN_PACKAGES:
         return list(getattr(x, "__dict__", {}).values())
     methods = _methods_of(t)
     if methods.told:
-        return [
-            v
-            for v in getattr(x, "__dict__", {}).values()
-            if type(v) not in INERT and type(v) is not _LOCK and type(v).__name__ != "Manager"
-        ]
+        return [v for v in getattr(x, "__dict__", {}).values() if not _is_aside(type(v))]
     if not methods.every:  # not of Python
         return _held_in_c(x)
     return ()
@@ -204,6 +201,11 @@ def own_streams() -> list[Any]:
         for x in (sys.stdout, sys.stderr)
         if type(x) not in _STREAMS and type(x).__module__.partition(".")[0] not in _TERMINALS
     ]
+
+
+def _is_aside(t: type) -> bool:
+    """Whether objects of a class run nothing of the user's for who has them: that which knows all loggers does not, for one logger."""
+    return t in INERT or t is _LOCK or (t.__module__ == "logging" and t.__name__ == "Manager")
 
 
 _STREAMS = frozenset({io.TextIOWrapper, io.StringIO, NoneType})

@@ -24,7 +24,9 @@ from .functions import Function, call_bound
 from .passing import passes
 
 # Their functions that keep what they are given, or give it back.
-_KEEPING = frozenset("logging.makeLogRecord logging.LoggerAdapter logging.config string.Formatter json.load".split())
+_KEEPING = frozenset(
+    "logging.makeLogRecord json.encoder.JSONEncoder.iterencode logging.LoggerAdapter logging.config string.Formatter json.load".split()
+)
 _STORING = "__init__", "__new__", "__setattr__", "__call__"
 
 # What the modules have by name that may be the user's.
@@ -135,7 +137,8 @@ def entered_by(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Fu
     module = f.__globals__["__name__"]
     functions = reach.entered((*args, *kwargs.values(), *_behind(module)), deep=True)
     if _logs(f) and (functions or _is_kept(_logger(f, args))):
-        functions.append(sys.modules["logging"].Logger.makeRecord)
+        make = sys.modules["logging"].Logger.makeRecord
+        functions += [make] if type(make) is FunctionType else []
     return functions
 
 
@@ -238,7 +241,10 @@ def _is_too_low(f: Any, args: tuple[Any, ...]) -> bool:
     if level is None or not args or f.__qualname__ != f"Logger.{f.__name__}":
         return False
     logging = sys.modules["logging"]
-    return type(args[0]) in (logging.Logger, logging.RootLogger) and not args[0].isEnabledFor(level)
+    if type(args[0]) not in (logging.Logger, logging.RootLogger):
+        return False
+    asked = logging.Logger.isEnabledFor
+    return getattr(asked, "__globals__", None) is vars(logging) and not asked(args[0], level)
 
 
 def _is_kept(logger: Any) -> bool:
@@ -318,7 +324,7 @@ _PLACES = "name level fn lno msg args exc_info func extra sinfo".split()
 
 def _run_record(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, record, given, by_position, by_name = back
-    flowing = {name: shadows.take_attr(record, name) for name in ("msg", "args")}
+    flowing = {name: shadows.take_attr(record, name) for name in ("msg", "args")}  # (a level is a code)
     for name in given["extra"] or ():
         c = shadows.take_attr(record, name)
         if c is not None:
