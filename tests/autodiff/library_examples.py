@@ -2,13 +2,16 @@
 
 import _thread
 import bisect
+import contextlib
 import dataclasses
 import functools
 import heapq
+import io
 import itertools
 import pickle
 import statistics
 import threading
+import warnings
 from collections import OrderedDict, defaultdict
 from decimal import Decimal
 from fractions import Fraction
@@ -485,6 +488,17 @@ def data_class_made_inside(x):
     return Pair(x).second * Pair(2.0 * x).first
 
 
+def told(x):
+    part = Fraction(3, 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.warn("abc", stacklevel=1)
+    with io.StringIO() as text, contextlib.redirect_stdout(text):
+        print("abc", part.numerator)
+        words = text.getvalue().split()
+    return x * x * part.numerator * part.denominator * part.as_integer_ratio()[1] * len(words)
+
+
 PROGRAMS = {
     f.__name__: f
     for f in (
@@ -516,6 +530,7 @@ PROGRAMS = {
             exact,
             decimals,
             methods_of_exact_numbers,
+            told,
         ),
         *(
             delegated,

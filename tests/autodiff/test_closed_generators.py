@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections import UserList
 from pathlib import Path
 from types import CodeType
 
@@ -500,3 +501,89 @@ gradient = zyg.withgradient(first, 3.0)
     assert variables["gradient"] == (9.0, (6.0,))
     assert variables["closed"] == [3.0]
     assert isinstance(variables["first"].__code__, CodeType)
+
+
+# ------------------------------------------------------------------------------- handlers that closing does not come to
+
+
+def until_an_index_error(x):
+    k = 0
+    try:
+        while True:
+            yield [x, x * x, x + 1.0][k]
+            k += 1
+    except IndexError:
+        return
+
+
+def until_one_of_several(x):
+    try:
+        try:
+            yield x * x
+            yield x
+        except (KeyError, ValueError):
+            yield x * x * x
+    except Exception as error:
+        raise RuntimeError from error
+
+
+def zipped_with_less(x):
+    return sum(a * b for a, b in zip(UserList([x, x * x]), [x]))
+
+
+def zipped_with_generators(x):
+    return sum(a * b for a, b in zip(until_an_index_error(x), until_one_of_several(x))) + next(until_one_of_several(x))
+
+
+def gone_through_to_the_end(x):
+    return sum(a * x for a in until_an_index_error(x)) + sum(UserList([x, x * x]))
+
+
+@pytest.mark.parametrize("function", [zipped_with_less, zipped_with_generators, gone_through_to_the_end])
+def test_handlers_for_other_exceptions(function):
+    value, back = pullback(function, (0.7,))
+    assert value == function(0.7)
+    assert back(1.0) == (pytest.approx(differences.derivative(function, 0.7), rel=1e-7),)
+
+
+class SomeError(BaseException):
+    pass
+
+
+def until_any_exception(x, seen):
+    try:
+        yield x
+        yield x
+    except BaseException:
+        seen.append(x)
+
+
+def until_what_is_called_so(x, seen):
+    try:
+        yield x
+        yield x
+    except SomeError:
+        seen.append(x)
+
+
+def at_the_end(x, seen):
+    try:
+        yield x
+        yield x
+    except IndexError:
+        return
+    finally:
+        seen.append(x)
+
+
+@pytest.mark.parametrize("items", [until_any_exception, until_what_is_called_so, at_the_end])
+def test_handlers_that_closing_comes_to(items, monkeypatch):
+    def program(x):
+        seen = []
+        for _ in zip(items(x, seen), [1.0]):
+            pass
+        return x * x
+
+    monkeypatch.setitem(globals(), "SomeError", GeneratorExit)
+    with pytest.raises(zyg.Unsupported, match="not finished, and has a `try`"):
+        pullback(program, (0.7,))

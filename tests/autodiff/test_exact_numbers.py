@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import math
+import operator
 import statistics
 from decimal import Decimal
 from fractions import Fraction
@@ -14,6 +15,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from zyg.autodiff.objects.api import pullback
 from zyg.fallback import python_pullback
 
 pytestmark = pytest.mark.filterwarnings("ignore::zyg.errors.FallbackWarning")
@@ -97,3 +99,24 @@ def test_fractions_as_results():
     for _ in range(2):
         assert zyg.gradient(lambda x: -Fraction(x), 0.7) == (-1.0,)
         assert np.isclose(float(zyg.gradient(lambda x: Fraction(x) ** 2, 0.7)[0]), 1.4)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: Fraction(x).numerator / Fraction(x).denominator,
+        lambda x: (lambda f: f.numerator / f.denominator)(Fraction(x) * 2),
+        lambda x: operator.truediv(*Fraction(x).as_integer_ratio()),
+    ],
+)
+def test_integers_of_a_fraction_are_refused(program):
+    _, back = pullback(program, (0.5,))
+    with pytest.raises(zyg.Unsupported, match="an integer that `Fraction"):
+        back(1.0)
+
+
+def test_integers_of_constant_fractions():
+    _, back = pullback(lambda x: x * Fraction(3, 4).numerator + x * Fraction(3, 4).as_integer_ratio()[1], (0.5,))
+    assert back(1.0) == (7.0,)
+    _, back = pullback(lambda x: x * len(str(Fraction(x).numerator)) * (Fraction(x).denominator > 1), (0.5,))
+    assert back(1.0) == (1.0,)

@@ -349,6 +349,8 @@ def binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
         made = by_other(op, a, b) or by_methods(op, a, b)
         if made is not None:
             return made
+        if type(a) in TIMES or type(b) in TIMES:
+            return unknown(op, a, b)
         if (is_number(a) or type(a) in _BOOLS) and (is_number(b) or type(b) in _BOOLS):
             y = function(a, b)
             return y, number_back(rule, y, a, b) if is_number(y) else None
@@ -384,6 +386,7 @@ def _run_unknown(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 _BOOLS = frozenset({bool, np.bool_})
+TIMES = frozenset({np.timedelta64, np.datetime64})  # (the first one is a number to NumPy)
 _CONTAINERS = frozenset({list, dict, set})
 
 
@@ -434,7 +437,7 @@ def unary(op: str, slot: str | None = None) -> Callable[[Any], tuple[Any, Any]]:
         method = method_of(a, slot)  # (a class derived from a number's may have its own)
         if method is not None:
             return objects.calls.call(method, ())
-        if is_number(a):
+        if is_number(a) and type(a) not in TIMES:
             y = function(a)
             return y, number_back(rule, y, a)
         return _unknown(function, f"the derivative of `{op}` of a {type(a).__name__}", a)

@@ -96,7 +96,15 @@ constant(
 queries(
     hash, ascii, ord, bin, hex, oct, format, bytes, bytearray, range, dir, any, all, sys.getsizeof, compile, os.fspath,
 )  # fmt: skip
-queries(print, deep=True)
+
+
+@known(print, exact=True)
+def _print(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    streams = reach.own_streams() if kwargs.get("file") is None else []
+    if not streams and not kwargs and reach.PLAIN.issuperset(map(type, args)):
+        return print(*args), None
+    _, back = reentry.followed(print, args, kwargs, True, tuple(streams))
+    return None, None if back is None else (reentry.run_called, back)
 
 
 def _text(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:

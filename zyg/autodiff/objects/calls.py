@@ -337,6 +337,8 @@ def _reverse_mode(f: FunctionType) -> Any:
         handler = functools.partial(call_transform, transform)
     elif foreign.is_compiler(f):
         handler = functools.partial(call_plainly, f)
+    elif (told := objects.telling.handler_of(f)) is not None:
+        handler = told
     elif foreign.is_foreign(f):
         handler = functools.partial(call_foreign, f)
     else:

@@ -18,7 +18,7 @@ NUMBERS = frozenset({float, int, bool, complex})
 SCALARS = NUMBERS | {np.float64, np.float32, np.int64}
 
 # Values of these types carry a cotangent that is a number.
-NUMERIC = (float, int, complex, np.number, Fraction, Decimal)
+NUMERIC = (float, int, complex, np.number, Fraction, Decimal, np.datetime64)
 # What is of a class derived from one of these has a cotangent that flows, and no shadow.
 VALUES = frozenset({tuple, *NUMERIC})
 

@@ -12,13 +12,14 @@ from __future__ import annotations
 import datetime
 import operator
 import threading
+from collections import deque
 from collections.abc import Callable
-from types import MethodDescriptorType
+from types import FunctionType, MethodDescriptorType, ModuleType
 from typing import Any
 
 from zyg.errors import Unsupported
 
-from . import arithmetic, calls, container_operators, foreign
+from . import arithmetic, calls, container_operators, foreign, iteration
 from .cotangents import DATES, INERT, Refused, refused_in
 from .foreign_calls import call_foreign
 
@@ -68,6 +69,42 @@ def hold(value: Any) -> None:
             hold(x)
     elif type(value) in DATES and held is not None:
         held[id(value)] = value
+
+
+def held_in(values: Any) -> list[Any]:
+    """The dates in values, in their items and attributes, that a number may have gone into."""
+    held = _holding.held
+    return [x for x in inside(values) if id(x) in held] if held else []
+
+
+def inside(values: Any) -> list[Any]:
+    """The dates in values, in their items and attributes."""
+    found: dict[int, Any] = {}
+    seen: set[int] = set()
+    work = list(values)
+    while work:
+        x = work.pop()
+        t = type(x)
+        if t in DATES:
+            found[id(x)] = x
+        elif t in INERT or t in _NUMBERS or id(x) in seen:
+            continue
+        elif issubclass(t, (tuple, list, set, frozenset, deque)):
+            seen.add(id(x))
+            work.extend(iteration.own_items(x))
+        elif issubclass(t, dict):
+            seen.add(id(x))
+            work.extend((*dict.keys(x), *dict.values(x)))
+        elif not issubclass(t, (type, ModuleType, FunctionType)):
+            seen.add(id(x))
+            own = getattr(x, "__dict__", None)
+            work.extend(own.values() if type(own) is dict else ())
+    return list(found.values())
+
+
+@calls.known(held_in, exact=True)
+def _held_again(values: Any) -> tuple[Any, Any]:
+    return held_in(values), None
 
 
 def _counts(y: Any, operands: tuple[Any, ...]) -> bool:

@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from . import arithmetic, calls, foreign
 from .calls import known, method
@@ -69,6 +69,21 @@ def _limit_denominator(x: Fraction, *args: Any, **kwargs: Any) -> tuple[Any, Any
     )
     y = x.limit_denominator(*args, **kwargs)
     return foreign.result(y, "a derivative through `Fraction.limit_denominator`", hint, (None, x, *args))
+
+
+def _parts_of_fraction(f: Any) -> None:
+    """The integers that a fraction is made of jump where it changes: a derivative through one is refused, as by `float.as_integer_ratio`."""
+    what = f"a derivative through an integer that `Fraction.{f.__name__}` gives"
+    hint = "use the fraction itself, or float(x)"
+
+    @known(f, exact=True)
+    def handler(x: Any) -> tuple[Any, Any]:
+        return foreign.result(f(x), what, hint, (None, x))
+
+
+for _part in (Fraction.numerator, Fraction.denominator):
+    _parts_of_fraction(cast(Any, _part).fget)
+_parts_of_fraction(Fraction.as_integer_ratio)
 
 
 # The slope of each method of decimals, by value and argument.

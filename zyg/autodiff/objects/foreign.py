@@ -95,7 +95,7 @@ def caller() -> tuple[Any, int] | None:
     while frame is not None:
         if not frame.f_globals.get("__name__", "").startswith("zyg."):
             first = first or frame
-            if not _is_of_library(frame.f_code.co_filename):
+            if not is_of_library(frame.f_code.co_filename):
                 return frame.f_code, frame.f_lasti
         frame = frame.f_back
     return None if first is None else (first.f_code, first.f_lasti)
@@ -104,7 +104,7 @@ def caller() -> tuple[Any, int] | None:
 _LIBRARY = sysconfig.get_path("stdlib") + os.sep
 
 
-def _is_of_library(filename: str) -> bool:
+def is_of_library(filename: str) -> bool:
     """Whether a source file is of Python's own library."""
     return filename.startswith(("<frozen ", _LIBRARY)) and "site-packages" not in filename
 
@@ -165,7 +165,7 @@ def result(value: Any, what: str, hint: str, operands: tuple[Any, ...] = ()) -> 
     An operand that zyg cannot see into may keep what it was given, and give it back later: so the refusal goes on to what it was
     given before, too."""
     forms = [objects.structure.form(x) for x in operands]
-    inside = [x for x in operands if is_opaque(x)]
+    inside = [x for x in operands if is_opaque(x)] + objects.dates.held_in(operands)
     numbers = any(map(objects.structure.holds_numbers, forms))
     kept = bool(inside) and (numbers or len(inside) > 1)
     if not kept and (value is None or type(value) in INERT or not (numbers or inside)):
@@ -266,7 +266,7 @@ def vanishes(shadow: np.ndarray) -> bool:
 
 def has_shadow(value: Any, shadows: Any) -> bool:
     """Whether a cotangent has come to a mutable object."""
-    if isinstance(value, np.ndarray) and value.dtype.kind not in "OV":
+    if isinstance(value, np.ndarray) and value.dtype.kind not in "OVmM":
         if value.dtype.kind not in "fciu" or not shadows.has_array(value):
             return False
         return shadows.refusal_of(value) is not None or not vanishes(shadows.of_array(value))

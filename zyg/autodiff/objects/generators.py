@@ -8,6 +8,7 @@ where the consumer found the end: where a loop is over, or where the exception t
 
 from __future__ import annotations
 
+import builtins
 import threading
 import weakref
 from collections.abc import Callable
@@ -111,6 +112,7 @@ class Record:
         "alone",
         "back",
         "before",
+        "closing",
         "code",
         "done",
         "failed",
@@ -122,6 +124,7 @@ class Record:
     def __init__(self, generator: Generator, back: Any):
         self.back = back
         self.code: CodeType = generator.forward.gi_code
+        self.closing = acts_when_closed(generator.forward)  # whether it may do something then
         self.generator = weakref.ref(generator)
         self.items = 0  # how many there were
         self.before = [0]  # how many steps there had been when the end was found
@@ -632,7 +635,16 @@ def _run_delegated_value(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 def cleans_up(record: Record) -> bool:
     """Whether a generator may do something when it is closed, as CPython does with one that nobody has any more."""
-    return later.compile.cleans_up(record.code)
+    return record.closing
+
+
+def acts_when_closed(forward: Any) -> bool:
+    found = later.compile.cleans_up(forward.gi_code)
+    if type(found) is bool:
+        return found
+    space = forward.gi_frame.f_globals
+    held = [space.get(name, getattr(builtins, name, None)) for name in found]
+    return not all(isinstance(x, type) and issubclass(x, Exception) for x in held)
 
 
 def run_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

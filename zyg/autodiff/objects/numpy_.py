@@ -123,7 +123,7 @@ def _quotient(a: Any, y: Any) -> Any:
 
 # What is refused of them, and the remedy.
 OF_OBJECTS = (
-    "a derivative through an array of objects or records, or of a subclass of ndarray",
+    "a derivative through an array of objects, records or times, or of a subclass of ndarray",
     "use an array of numbers (np.asarray), or a list",
 )
 
@@ -131,7 +131,7 @@ OF_OBJECTS = (
 def of_objects(x: Any) -> bool:
     """Whether an array holds what is no number, or is of a class that does something in its own way."""
     return isinstance(x, np.ndarray) and (
-        x.dtype.kind in "OV" or (type(x) is not np.ndarray and _has_own_ways(type(x)))
+        x.dtype.kind in "OVmM" or (type(x) is not np.ndarray and _has_own_ways(type(x)))
     )
 
 

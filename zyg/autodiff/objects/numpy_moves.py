@@ -11,7 +11,7 @@ from zyg.errors import Unsupported
 from . import calls, foreign, memory, structure
 from .calls import known
 from .cotangents import Refused, is_number
-from .numpy_ import as_operand, give, keeps, refuse, taken
+from .numpy_ import OF_OBJECTS, as_operand, give, keeps, refuse, taken
 from .numpy_entries import arguments, foreign_call, known_as, only, run_moved_list
 from .shadows import owner_of
 
@@ -112,10 +112,13 @@ def array_of(f: Any, x: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> tu
     """`array` and its relatives: of arrays, of numbers, of lists of them; converted where a type is given."""
     if dtype is not None and not keeps(np.asarray(x).dtype, np.dtype(dtype)):
         given = {**kwargs, "dtype": dtype}
-        return f(x, *args, **given), None
+        y = f(x, *args, **given)
+        return foreign.result(y, *OF_OBJECTS, (f, x)) if y.dtype.kind in "mM" else (y, None)
     if isinstance(x, (list, tuple)):
         form = structure.form(x)
         y = f(x, dtype, *args, **kwargs)
+        if y.dtype.kind in "mM":
+            return foreign.result(y, *OF_OBJECTS, (f, x))
         return y, (_run_array, y, form) if y.dtype.kind in "fciu" else None
     y = f(x, dtype, *args, **kwargs)
     if isinstance(x, np.ndarray) and owner_of(y) is owner_of(x):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import io
+import sys
+import threading
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterable
 from datetime import date, timedelta
@@ -21,6 +24,7 @@ from types import (
     ModuleType,
     NoneType,
     NotImplementedType,
+    TracebackType,
     WrapperDescriptorType,
 )
 from typing import Any, NamedTuple
@@ -55,7 +59,16 @@ _CONTAINERS = (*_SEQUENCES, dict)
 # Modules of the library whose functions call nothing of the user's.
 _CLOSED = frozenset(
     "abc typing enum fractions decimal numbers pathlib datetime random re os io inspect threading logging warnings "
-    "string uuid types zyg".split()
+    "string uuid types zyg codecs encodings".split()
+)
+# Modules whose functions only tell something (telling.py).
+TOLD = frozenset(
+    "logging logging.handlers traceback linecache warnings pprint reprlib textwrap string json json.encoder".split()
+)
+# Modules whose functions give what they have made of text, if they were given nothing else.
+READ = frozenset(
+    "json.decoder json.scanner pathlib pathlib._local pathlib._abc posixpath ntpath genericpath shlex configparser "
+    "urllib.parse html tempfile uuid base64 hmac fnmatch glob shutil locale codecs mimetypes platform".split()
 )
 
 _OWN = "zyg.autodiff.objects.stdlib_"  # what stands there for code in C
@@ -172,14 +185,40 @@ def _held(x: Any, t: type) -> Iterable[Any]:
     module = str(t.__module__)
     if module.startswith("zyg."):
         return ()
+    if issubclass(t, BaseException):  # not where it was raised, with all variables of the functions there
+        return [v for v in gc.get_referents(x) if not isinstance(v, (TracebackType, type))]
     if module.partition(".")[0] in foreign.FOREIGN_PACKAGES:
         return list(getattr(x, "__dict__", {}).values())
-    if not _methods_of(t).every:  # not of Python
+    methods = _methods_of(t)
+    if methods.told:
+        return [v for v in getattr(x, "__dict__", {}).values() if not _is_aside(type(v))]
+    if not methods.every:  # not of Python
         return _held_in_c(x)
     return ()
 
 
 _arguments = vars(BaseException)["args"].__get__  # whatever a class has under that name
+
+
+def own_streams() -> list[Any]:
+    """The standard streams where the user has put something else there: code in C writes to them, too."""
+    return [
+        x
+        for x in (sys.stdout, sys.stderr)
+        if type(x) not in _STREAMS and type(x).__module__.partition(".")[0] not in _TERMINALS
+    ]
+
+
+def _is_aside(t: type) -> bool:
+    """Whether objects of a class run nothing of the user's for who has them: that which knows all loggers does not, for one logger."""
+    return t in INERT or t is _LOCK or (t.__module__ == "logging" and t.__name__ == "Manager")
+
+
+_STREAMS = frozenset({io.TextIOWrapper, io.StringIO, NoneType})
+_TERMINALS = frozenset(
+    {"_pytest", "ipykernel", "IPython", "idlelib"}
+)  # of classes that stand for one, and let go of text
+_LOCK = type(threading.RLock())
 
 
 def _held_in_c(x: Any) -> list[Any]:
@@ -219,7 +258,9 @@ def is_followed(f: FunctionType) -> bool:
     module = f.__globals__.get("__name__")
     if isinstance(module, str) and module != _OWN and (module.partition(".")[0] in _CLOSED or foreign.is_foreign(f)):
         return False
-    if isinstance(module, str) and module.startswith("namedtuple_"):  # where `collections` makes methods
+    if isinstance(module, str) and (
+        module in TOLD or module in READ or module.startswith("namedtuple_")
+    ):  # where `collections` makes methods
         return False
     try:
         return f not in calls.KNOWN
@@ -236,6 +277,7 @@ class _Methods(NamedTuple):
     reads: frozenset[str] | None
     special_followed: tuple[FunctionType, ...]
     every_followed: tuple[FunctionType, ...]
+    told: bool  # it has methods that only tell something, which run as they are, and use what it holds
 
 
 _methods: dict[type, _Methods] = {}
@@ -268,6 +310,7 @@ def _methods_of(cls: type) -> _Methods:
         read_by(cls, asking),
         tuple(filter(_is_entered, special)),
         tuple(filter(_is_entered, every)),
+        any(c.__module__ in TOLD or c.__module__ in READ for c in cls.__mro__),
     )
     if len(_methods) > _MANY:
         _methods.clear()

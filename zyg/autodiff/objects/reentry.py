@@ -394,6 +394,10 @@ def _give(
         return
     if not matters(part):
         return
+    if type(x) is tuple and type(part) is tuple:  # of the library's own code, `*args` of what it was called with
+        for item, c in zip(x, part):
+            _give(item, c, operands, others, flowing, shadows, place, name)
+        return
     refused = refused_in(part) or _refusal(f"a derivative by what `{name}` passes to Python code", place)
     for k, v in enumerate((*operands, *others)):
         for held in v if isinstance(v, (list, tuple)) else (v,):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -105,9 +106,11 @@ def _combined(f: Callable[..., Any], x: Any, *others: Any) -> tuple[Any, Any]:
     own = set(map(id, iteration.own_items(x)))
     drains: list[Any] = []
     lists: list[list[Any]] = []
+    left = frozenset(iteration.own_items(x)) if f in _INTERSECTIONS else None
     with reentry.gathering(drains):
         for other in others:
-            items, drain = _drained(other)
+            items, drain = _drained(other) if left is None else _drained_until_all(other, left)
+            left = None if left is None else left.intersection(items)
             lists.append(items)
             drains.append((draining.run_left, drain))
         y = f(x, *[a if isinstance(a, SETS) else items for a, items in zip(others, lists)])
@@ -128,6 +131,36 @@ def _drained(other: Any) -> tuple[list[Any], tuple[Any, ...]]:
         if type(item) not in PLAIN:
             check_key(item)
     return items, drain
+
+
+_INTERSECTIONS = (set.intersection, set.intersection_update, frozenset.intersection)
+
+
+def _drained_until_all(other: Any, wanted: frozenset[Any]) -> tuple[list[Any], tuple[Any, ...]]:
+    """The same for an intersection, which takes no more items once all of the set have been among them."""
+    if type(other) in _STANDING or isinstance(other, SETS):
+        return _drained(other)  # nothing is done to take them
+    iterator, rec = iteration.with_backs(other)
+    items: list[Any] = []
+    backs: list[Any] = []
+    drain = (draining.give_backs, backs, rec)
+    missing = set(wanted)
+    with reentry.undone((draining.run_left, drain)):
+        for item, back in iterator:
+            if type(item) not in PLAIN:
+                check_key(item)
+            items.append(item)
+            backs.append(back)
+            if item in wanted:
+                missing.discard(item)
+                if not missing:
+                    break
+        else:
+            draining.note_end(iterator, backs)
+    return items, drain
+
+
+_STANDING = frozenset({list, tuple, dict, deque})
 
 
 def _give_set(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:

@@ -268,10 +268,11 @@ def _run_popitem(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 def _dumps(x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     made, back = calls.call_foreign(pickle.dumps, x, *args, **kwargs)
     form = structure.form(x)
-    if _makings.all and type(made) is bytes and structure.holds_numbers(form):
+    held = dates.held_in((x,))
+    if _makings.all and type(made) is bytes and (held or structure.holds_numbers(form)):
         pickled = _Pickled()
         _makings.all[-1].pickled.setdefault(made, []).append(pickled)
-        back = (_run_pickled, back, pickled, form)
+        back = (_run_pickled, back, pickled, form, held)
     return made, back
 
 
@@ -280,11 +281,13 @@ class _Pickled:
 
 
 def _run_pickled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, inner, pickled, form = back
+    _, inner, pickled, form, held = back
     given = calls.run(inner, d, shadows)
     refused = shadows.mark_of(pickled)
     if refused is None:
         return given
+    for date in held:
+        shadows.mark(date, refused)
     c = structure.refuse(form, refused, shadows)
     return (None, c) if given is None else (None, accumulate(given[1], c), *given[2:])
 
@@ -295,15 +298,19 @@ def _loads(data: Any, /, **kwargs: Any) -> tuple[Any, Any]:
     made, back = calls.call_foreign(pickle.loads, data, **kwargs)
     pickled = [p for making in _makings.all for p in making.pickled.get(data, ())] if type(data) is bytes else []
     if pickled:
-        return made, (_run_unpickled, back, structure.form(made), pickled, foreign.caller())
+        held = dates.inside((made,))
+        for date in held:
+            dates.hold(date)
+        return made, (_run_unpickled, back, structure.form(made), pickled, held, foreign.caller())
     return made, back
 
 
 def _run_unpickled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, inner, form, pickled, place = back
-    if foreign.any_in(d) or structure.has_shadow(form, shadows):
+    _, inner, form, pickled, held, place = back
+    marked = next((mark for date in held if (mark := shadows.mark_of(date)) is not None), None)
+    if marked or foreign.any_in(d) or structure.has_shadow(form, shadows):
         what, hint = "a derivative through `pickle.loads` of what `pickle.dumps` gave", remedy("pickle.loads") or ""
-        refused = refused_in(d) or Refused(Unsupported(what, foreign.position_of(place), hint=hint))
+        refused = marked or refused_in(d) or Refused(Unsupported(what, foreign.position_of(place), hint=hint))
         for p in pickled:
             shadows.mark(p, refused)
     return calls.run(inner, d, shadows)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import _thread
+import functools
 import threading
 from typing import Any
 
 from zyg.errors import Unsupported
 
 from . import foreign, structure
-from .calls import known
+from .builtins_ import _constant
+from .calls import known, method
 
 _HINT = "call the function here; or start the thread outside of the differentiated function, or with constants"
 
@@ -39,3 +41,10 @@ _OF_ALL = frozenset(vars(threading.Thread()))  # the names of what every thread 
 def _start_new_thread(function: Any, args: Any, kwargs: Any = None, /) -> tuple[Any, Any]:
     _refuse_numbers(function, args, kwargs)
     return _thread.start_new_thread(function, args, kwargs or {}), None
+
+
+# Locks hold nothing.
+for _cls in (type(threading.Lock()), type(threading.RLock())):
+    for _name in ("acquire", "release", "locked", "__enter__", "__exit__"):
+        if hasattr(_cls, _name):
+            method(_cls, _name, exact=True)(functools.partial(_constant, getattr(_cls, _name)))

@@ -99,9 +99,10 @@ def reverse_of(code: CodeType) -> FunctionType | None:
     return None if half is None else half[1]
 
 
-def cleans_up(code: CodeType) -> bool:
-    """Whether the generator function whose forward half `code` is gives items within a `try` or `with` statement."""
-    return bool(_halves[id(code)][0].attrs.get("cleans_up"))
+def cleans_up(code: CodeType) -> bool | frozenset[str]:
+    """Whether the generator function whose forward half `code` is gives items within a `try` or `with` statement; the names of the
+    exceptions that its handlers are for, if they are for no others."""
+    return _halves[id(code)][0].attrs.get("cleans_up") or False
 
 
 def hands_on_at(code: CodeType) -> int | None:

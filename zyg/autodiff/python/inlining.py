@@ -28,7 +28,7 @@ from zyg.ir.types import BOOL, NONE, OBJECT
 from zyg.transforms import transform_of
 
 from ..identity import lasts
-from ..objects import calls, foreign, reentry, sources, user_rules
+from ..objects import calls, foreign, reentry, sources, telling, user_rules
 from .comprehensions import drop_unused, plain_variables, replace, taken_in
 from .items import steps_a_loop
 from .stepping import generator_of
@@ -78,6 +78,7 @@ def _is_its_code(f: FunctionType) -> bool:
         or transform_of(f) is not None
         or foreign.is_compiler(f)
         or foreign.is_foreign(f)
+        or telling.is_told(f)
         or reentry.trapped(f) is not None
     )
 

@@ -432,12 +432,57 @@ def _separate_yields(f: Function, block: Block) -> None:
         before.instrs = [Instr("jump", targets=[Target(here)], position=instr.position)]
         here.instrs = [instr, Instr("jump", targets=[Target(after)], position=instr.position)]
         if block.handler is not None:
-            f.attrs["cleans_up"] = True
+            _note_cleaning(f, block.handler.block)
             here.handler, after.handler = (Target(block.handler.block, list(block.handler.args)) for _ in range(2))
         at = f.blocks.index(block)
         f.blocks[at + 1 : at + 1] = [before, here, after]
         _separate_yields(f, after)
         return
+
+
+def _note_cleaning(f: Function, handler: Block) -> None:
+    """Whether the generator does something when it is closed at a `yield` that has this handler: True; or the names of the exceptions
+    that handlers are for, if these are classes that GeneratorExit is none of."""
+    names = _names_of_others(f, handler)
+    known = f.attrs.get("cleans_up", frozenset())
+    f.attrs["cleans_up"] = True if known is True or not names else known | names
+
+
+def _names_of_others(f: Function, handler: Block) -> frozenset[str]:
+    """The names of the exceptions that a GeneratorExit is compared with on its way out of the generator; none if more is done there."""
+    makers = {r: i for _, i in f.instructions() for r in i.results}
+    names: set[str] = set()
+    block: Block | None = handler
+    seen: set[Block] = set()
+    while block is not None:
+        if block in seen or any(i.op not in _CLEANING and i.op not in _COMPARING for i in block.instrs):
+            return frozenset()
+        seen.add(block)
+        last = block.terminator
+        if last.op == "reraise":
+            block = None if block.handler is None else block.handler.block
+        elif last.op == "jump":
+            block = last.targets[0].block
+        else:
+            check = makers.get(last.operands[0]) if last.op == "branch" else None
+            if check is None or check.op != "check_match":
+                return frozenset()
+            classes = makers.get(check.operands[1])
+            wanted = (
+                []
+                if classes is None
+                else [classes]
+                if classes.op == "global"
+                else [makers.get(v) for v in classes.operands]
+            )
+            if not wanted or any(made is None or made.op != "global" for made in wanted):
+                return frozenset()
+            names |= {made.attrs["name"] for made in wanted if made is not None}
+            block = last.targets[1].block
+    return frozenset(names)
+
+
+_COMPARING = frozenset({"global", "tuple", "check_match", "branch", "jump", "reraise"})
 
 
 def _explicit_super(f: Function) -> None:
