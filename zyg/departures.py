@@ -7,6 +7,7 @@ of its caller is written when it returns, but arrays are written at once, and Py
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -110,13 +111,32 @@ def effects(inferred: Any) -> str:
 def _effects(module: Module, entry: str, shared: frozenset[int]) -> str:
     from .autodiff.activity import summarise
 
-    for instr in instructions(module, entry):
-        if instr.op == "pycall" and not _is_quiet(instr.attrs["callable"], instr.attrs.get("reads", False)):
-            name = getattr(instr.attrs["callable"], "__name__", None) or getattr(instr.attrs["callable"], "name", "")
-            return f"it has called {name or 'Python functions'}"
+    called = called_out(module, entry)
+    if called is not None:
+        name = getattr(called, "__name__", None) or getattr(called, "name", "")
+        return f"it has called {name or 'Python functions'}"
     if not shared.isdisjoint(summarise(module, entry)[entry].written):
         return "it writes to arrays that it was given"
     return ""
+
+
+def called_out(module: Module, entry: str) -> Any:
+    """A Python function that a function, or one that it calls, calls for more than its value; None if there is none."""
+    for instr in instructions(module, entry):
+        if instr.op == "pycall" and not _is_quiet(instr.attrs["callable"], instr.attrs.get("reads", False)):
+            return instr.attrs["callable"]
+    return None
+
+
+_calling: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
+
+
+def calls_out(inferred: Any) -> bool:
+    """Whether native code calls Python functions for more than their values."""
+    found = _calling.get(inferred)
+    if found is None:
+        found = _calling[inferred] = called_out(inferred.module, inferred.entry) is not None
+    return found
 
 
 def may_be_repeated(module: Module, entry: str) -> bool:
