@@ -198,3 +198,175 @@ def test_derivatives_of_these():
     np.testing.assert_allclose(zyg.gradient(total, X)[0], 36 * X**3)
     f = make()
     np.testing.assert_allclose(zyg.jvp(total, (X,), (np.ones(20),))[1], (36 * X**3).sum())
+
+
+# -------------------------------------------------------------------------------------------------------- pushforward
+
+FACTOR, ROW, SETTINGS = 3.0, np.array([3.0, 1.0]), {"k": 3.0}
+BODY = Counter()
+
+
+def helper(x):
+    return x * FACTOR
+
+
+def states():
+    """Functions of a number that are 3 x, and what makes them others afterwards."""
+    row, number, item, obj = np.array([3.0, 1.0]), 3.0, [3.0], Counter()
+    obj.k = BODY.k = 3.0
+
+    def of_default(x, row=np.array([3.0])):  # noqa: B008
+        return x * row[0]
+
+    def of_keyword(x, *, row=np.array([3.0])):  # noqa: B008
+        return x * row[0]
+
+    def captured_helper(x):
+        return inner(x) + 0.0 * row[1]
+
+    def inner(x):
+        return x * row[0]
+
+    def rebound(value):
+        nonlocal number
+        number = value
+
+    def both(x):
+        return x * row[0] * (FACTOR / 3.0)
+
+    def set_row(values):
+        values[0] = 5.0
+
+    return {
+        "captured array": (lambda x: x * row[0], lambda: set_row(row)),
+        "captured number": (lambda x: x * number, lambda: rebound(5.0)),
+        "captured list": (lambda x: x * item[0], lambda: set_row(item)),
+        "captured object": (lambda x: x * obj.k, lambda: setattr(obj, "k", 5.0)),
+        "global number": (lambda x: x * FACTOR, lambda: globals().update(FACTOR=5.0)),
+        "global number of a helper": (lambda x: helper(x), lambda: globals().update(FACTOR=5.0)),
+        "a function itself": (helper, lambda: globals().update(FACTOR=5.0)),
+        "global array": (lambda x: x * ROW[0], lambda: set_row(ROW)),
+        "another global array": (lambda x: x * ROW[0], lambda: globals().update(ROW=np.ones(2))),
+        "global dict": (lambda x: x * SETTINGS["k"], lambda: SETTINGS.update(k=5.0)),
+        "global object": (lambda x: x * BODY.k, lambda: setattr(BODY, "k", 5.0)),
+        "default": (of_default, lambda: set_row(vars_of(of_default)[0])),
+        "another default": (of_default, lambda: setattr(of_default, "__defaults__", (np.ones(1),))),
+        "keyword default": (of_keyword, lambda: set_row(vars_of(of_keyword)[0])),
+        "captured function": (captured_helper, lambda: set_row(row)),
+        "captured and global": (both, lambda: (set_row(row), globals().update(FACTOR=7.0))),
+        "partial": (functools.partial(lambda r, x: x * r[0], row), lambda: set_row(row)),
+        "keyword of a partial": (functools.partial(lambda x, r: x * r[0], r=row), lambda: set_row(row)),
+        "jitted": (zyg.jit(lambda x: x * row[0] * (FACTOR / 3.0)), lambda: set_row(row)),
+    }
+
+
+@pytest.mark.parametrize("name", states())
+def test_push_is_at_the_value(name):
+    globals().update(FACTOR=3.0, ROW=np.array([3.0, 1.0]))
+    SETTINGS["k"] = 3.0
+    for _ in range(2):
+        f, change = states()[name]
+        y, push = zyg.pushforward(f, 2.0)
+        assert (y, push(1.0)) == (6.0, 3.0)
+        change()
+        assert f(2.0) != 6.0
+        assert (push(1.0), push(2.0)) == (3.0, 6.0)
+        globals().update(FACTOR=3.0, ROW=np.array([3.0, 1.0]))
+        SETTINGS["k"] = 3.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pushforward_of_what_changes(name):
+    f, runs = named(name)
+    y, push = zyg.pushforward(lambda x: f(x, 2), X)
+    for _ in range(2):
+        np.testing.assert_allclose(push(np.ones(20)), 2 * X)
+    assert runs() == 1.0
+    np.testing.assert_allclose(y, X**2)
+
+
+def test_pushforward_of_methods():
+    counter = Counter()
+    _, push = zyg.pushforward(counter.vector, X)
+    np.testing.assert_allclose(push(X), 2 * X * X)
+    np.testing.assert_allclose(push(X), 2 * X * X)
+    assert counter.k == 1.0
+    counter.k = 8.0
+    np.testing.assert_allclose(push(X), 2 * X * X)
+
+
+def test_pushforward_of_draws(capsys):
+    rng, again = np.random.default_rng(0), np.random.default_rng(0)
+    y, push = zyg.pushforward(lambda x: x * rng.normal(), 1.0)
+    drawn = again.normal()
+    assert (y, push(1.0), push(1.0), rng.normal()) == (drawn, drawn, drawn, again.normal())
+
+    def printing(x):
+        print("run")
+        return x * x
+
+    y, push = zyg.pushforward(printing, 3.0)
+    assert (y, push(1.0), push(2.0)) == (9.0, 6.0, 12.0)
+    assert capsys.readouterr().out == "run\n"
+
+
+def test_pushforward_in_compiled_code():
+    def changed(x, row):
+        own = 3.0
+
+        def f(t):
+            return t * row[0] * own
+
+        y, push = zyg.pushforward(f, x)
+        row[0], own = 5.0, 7.0
+        return y, push(1.0)
+
+    assert zyg.jit(changed)(2.0, np.array([3.0])) == changed(2.0, np.array([3.0])) == (18.0, 9.0)
+
+    def drawn(x, row):
+        def f(t):
+            row[0] += 1.0
+            return t * row[0]
+
+        y, push = zyg.pushforward(f, x)
+        return y + push(1.0)
+
+    with pytest.raises(zyg.Unsupported, match="changes something besides its arguments"):
+        zyg.jit(drawn)(2.0, np.array([3.0]))
+    assert drawn(2.0, np.array([3.0])) == 8.0 + 4.0
+    assert zyg.jvp(drawn, (2.0, np.array([3.0])), (1.0, None)) == (12.0, 4.0)
+
+
+def test_keywords_as_they_were():
+    row = np.array([3.0])
+    y, push = zyg.pushforward(lambda x, row: x * row[0], 2.0, row=row)
+    row[0] = 5.0
+    assert (y, push(1.0)) == (6.0, 3.0)
+
+
+def test_push_compiles_once():
+    """Whatever function object is given."""
+
+    def make(k):
+        return lambda x: x * k[0] * FACTOR
+
+    globals().update(FACTOR=3.0)
+    for k in (1.0, 2.0, 3.0):
+        y, push = zyg.pushforward(make(np.array([k])), 2.0)
+        assert (y, push(1.0)) == (6.0 * k, 3.0 * k)
+    with compilations() as count:
+        y, push = zyg.pushforward(make(np.array([4.0])), 2.0)
+        assert (y, push(1.0)) == (24.0, 12.0)
+    assert not count
+
+
+@contextlib.contextmanager
+def compilations():
+    from zyg import pipeline
+
+    made, compile_ = [], pipeline.compile
+    pipeline.compile = lambda request: made.append(request) or compile_(request)
+    try:
+        yield made
+    finally:
+        pipeline.compile = compile_
