@@ -146,6 +146,50 @@ def test_draws():
     assert rng.normal() == again.normal()
 
 
+@pytest.mark.parametrize("size", [None, 20, (20,)])
+def test_draws_of_arrays(size):
+    def f(x, rng):
+        return x * x * rng.normal(0.0, 2.0, size)
+
+    def by_own_generator(x):
+        return x * np.random.default_rng(3).normal(size=20)
+
+    drawn = np.random.default_rng(0).normal(0.0, 2.0, size) * X
+    for rng in (np.random.default_rng(0), None):
+        own = rng or np.random.default_rng(0)
+        call, args = (f, (X, own)) if rng is not None else (lambda x: f(x, own), (X,))  # noqa: B023
+        y, push = zyg.pushforward(call, *args)
+        np.testing.assert_allclose(y, drawn * X)
+        tangents = (np.ones(20), None)[: len(args)]
+        np.testing.assert_allclose(push(*tangents), 2 * drawn)
+        assert own.random() == after(size)
+        own = np.random.default_rng(0)
+        found = zyg.jacobian(call, *(X, own)[: len(args)], argnums=0)
+        np.testing.assert_allclose(found, np.diag(2 * drawn))
+        assert own.random() == after(size)
+    np.testing.assert_allclose(zyg.jacobian(by_own_generator, X)[0], np.diag(by_own_generator(np.ones(20))))
+
+
+def after(size):
+    """What comes next."""
+    rng = np.random.default_rng(0)
+    rng.normal(size=size)
+    return rng.random()
+
+
+def test_draws_are_not_repeated_in_python():
+    """Where native code ends with an error that CPython would not raise, and has drawn."""
+    rng = np.random.default_rng(0)
+
+    def f(x, n):
+        drawn = rng.normal(size=3)
+        return x * drawn[0] * (n * n * n % 7)
+
+    with pytest.raises(OverflowError):
+        zyg.gradient(f, 2.0, 10**9)
+    assert rng.random() == after(3)
+
+
 def test_printed_once(capsys):
     def f(x):
         print("run")
