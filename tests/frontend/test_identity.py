@@ -198,6 +198,17 @@ def test_stopped():
         zyg.gradient(stopped, 2.0, SENT)
 
 
+def test_arrays_that_are_met_twice():
+    """Through Python their derivatives are those of copies."""
+    by_name = lambda x, a: yes(x, a is ARRAY)
+    with pytest.raises(ValueError, match="`is` is asked there"):
+        zyg.gradient(by_name, 2.0, ARRAY)
+    with pytest.raises(ValueError, match="`is` is asked there"):
+        zyg.gradient(lambda x, a, b: yes(x, a is b), 2.0, ARRAY, ARRAY)
+    assert zyg.gradient(lambda x, a, b: yes(x, a is b), 2.0, ARRAY, np.ones(2))[0] == 3.0
+    assert zyg.gradient(lambda x, a: x * ARRAY[0] if a is None else x * len(str(a)[:3]), 2.0, ARRAY)[0] == 3.0
+
+
 def test_what_cannot_be_told_is_refused_with_its_line():
     with pytest.raises(
         zyg.Unsupported, match=r"(?s)`is` of two values that compiled code does not.*s is SENT"
