@@ -17,6 +17,7 @@ import numpy as np
 from .errors import Misuse
 from .rules import users_rules, users_tangent_rules
 from .transforms import Argnums, Transform, argument_places, chosen, describe
+from .twins import twins
 from .typeof import plain_class
 
 # A place in a structure: the steps that lead to a number, an index, a key or the index of an array's element each; a complex
@@ -257,9 +258,9 @@ def pushed_by(
 ) -> tuple[Any, Any]:
     """The function runs once: its pullback, which `pulled` gives, refers to the arguments as they were, and to what else of them it
     has by name."""
-    given = copy.deepcopy(args)
+    given = twins(args)
     value, back = pulled(function, args, keywords)
-    form = copy.deepcopy(value)
+    form = twins(value)
 
     def push(*tangents: Any) -> Any:
         return _pushed(function, form, back, _tangents_of("pushforward", function, given, tangents))

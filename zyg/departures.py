@@ -7,6 +7,7 @@ of its caller is written when it returns, but arrays are written at once, and Py
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -110,13 +111,32 @@ def effects(inferred: Any) -> str:
 def _effects(module: Module, entry: str, shared: frozenset[int]) -> str:
     from .autodiff.activity import summarise
 
-    for instr in instructions(module, entry):
-        if instr.op == "pycall" and not _is_quiet(instr.attrs["callable"], instr.attrs.get("reads", False)):
-            name = getattr(instr.attrs["callable"], "__name__", None) or getattr(instr.attrs["callable"], "name", "")
-            return f"it has called {name or 'Python functions'}"
+    called = called_out(module, entry)
+    if called is not None:
+        name = getattr(called, "__name__", None) or getattr(called, "name", "")
+        return f"it has called {name or 'Python functions'}"
     if not shared.isdisjoint(summarise(module, entry)[entry].written):
         return "it writes to arrays that it was given"
     return ""
+
+
+def called_out(module: Module, entry: str) -> Any:
+    """A Python function that a function, or one that it calls, calls for more than its value; None if there is none."""
+    for instr in instructions(module, entry):
+        if instr.op == "pycall" and not _is_quiet(instr.attrs["callable"], instr.attrs.get("reads", False)):
+            return instr.attrs["callable"]
+    return None
+
+
+_calling: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
+
+
+def calls_out(inferred: Any) -> bool:
+    """Whether native code calls Python functions for more than their values."""
+    found = _calling.get(inferred)
+    if found is None:
+        found = _calling[inferred] = called_out(inferred.module, inferred.entry) is not None
+    return found
 
 
 def may_be_repeated(module: Module, entry: str) -> bool:
@@ -143,9 +163,13 @@ def _is_quiet(function: Any, reads: bool) -> bool:
         return True
     if getattr(function, "__module__", None) in _PURE:
         return not function.__name__.startswith(_DOING)
-    # Draws move the state of a generator that is not the function's own.
-    return (
-        reads
-        and (getattr(function, "__module__", None) or "").startswith("zyg.")
-        and getattr(function, "outside", None) is None
-    )
+    if not (getattr(function, "__module__", None) or "").startswith("zyg."):
+        return False
+    # Draws move the state of a generator that is not the function's own; that of its own is in an array that they write to.
+    return reads if not isinstance(function, _draws()) else function.known is None
+
+
+def _draws() -> type:
+    from .library.numpy_.random import Draw  # on demand, as all of the library
+
+    return Draw

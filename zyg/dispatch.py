@@ -240,6 +240,13 @@ class Dispatcher:
                 return found() if found is departed.raising else found
         raise RuntimeError(f"{self.name}: the types of globals or captured variables change faster than it is compiled")
 
+    def native_code(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Specialisation | None:
+        """The native code that a call would run; None if it goes another way."""
+        if self.refusals is not None and self.refusals.find(args, keywords) is not None:
+            return None
+        found = self._native(args, keywords)
+        return None if isinstance(found, Refusal) else found
+
     def _native(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Specialisation | Refusal:
         """The native code for a call, or why there is none if the call can go another way."""
         from . import sharing  # on demand: what it needs of the front end is loaded by the first compilation

@@ -6,18 +6,23 @@ What these mean inside compiled code is the same, by way of their Transform; see
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import composed
 from .api import native
+from .assumptions import input_value
 from .callables import DISPATCHER
+from .departures import calls_out
+from .dispatch import taken_apart
 from .errors import ArgumentError, InternalError, Unsupported
 from .fallback import Refusal, fall_back
 from .rules import is_users, users_tangent_rules
 from .transforms import ATTRIBUTE, Transform, checked_argnums, chosen, describe
-from .twins import holds_of, twins
+from .twins import holds_of, twin, twins
 
 
 def jvp(
@@ -53,28 +58,127 @@ def pushforward(function: Callable[..., Any], /, *args: Any, **keywords: Any) ->
     """`(value, push)`: the value of any function, and a function from tangents of the positional arguments to the tangent
     of the value.
 
-    `push` can be called many times and refers to the arguments as they were. Each call runs native code of `function` again, on copies
-    of its arguments: its other side effects happen again (`zyg.jvp` runs it once). What goes through Python runs once, and so does a
-    function that has one of the arguments besides, captured for instance: `push` is made of its pullback then.
+    `push` can be called many times and refers to the arguments, and what else the function reads, as they were. Each call runs native
+    code of `function` again, on copies. A function that does more than copies can undo (draws numbers, prints) runs once, and `push` is
+    made of its pullback; so does one that has one of the arguments besides, captured for instance, and what goes through Python.
 
     >>> import math, zyg
     >>> y, push = zyg.pushforward(math.sin, 0.5)
     >>> y, push(1.0)
     (0.479425538604203, 0.8775825618903728)
     """
-    if holds_of(function, args):
-        if _follows_users_rules(function, args, keywords):
-            value, push = composed.pushforward(Transform("pushforward"), function, args, keywords)
-        else:
-            value, push = composed.pushed_by(composed.pulled_plainly, function, args, keywords)
-        return value, Pushforward(function, args, push)
-    kept = twins(args)
-    found = native("jvp", function, refused=_through_python)(function, args, (None,) * len(args), **keywords)
-    if type(found) is _ThroughPython:
-        bound = len(found.args) - len(args)
-        return found.value, Pushforward(function, kept, lambda *tangents: found.push(*(None,) * bound, *tangents))
-    run = lambda *tangents: jvp(function, twins(kept), tangents, **keywords)[1]
-    return found[0], Pushforward(function, kept, run)
+    run = native("jvp", function, refused=_through_python)
+    plain, bound, named = _apart(function, keywords)
+    call = (plain, (*bound, *args), (None,) * (len(bound) + len(args)))
+    if _is_bare(function) or not holds_of(function, args):
+        code = _code(run, call, named)
+        state = _State.of(*call[:2], named, code) if code is not None else None
+        if code is None or state is not None:
+            found = run(*call, **named)
+            if type(found) is _ThroughPython:
+                before = len(found.args) - len(args)
+                push = lambda *tangents: found.push(*(None,) * before, *tangents)
+                return found.value, Pushforward(function, args, push)
+            if state is not None:
+                hidden = (None,) * len(bound)
+                return found[0], Pushforward(function, state.args[len(bound) :], lambda *t: state.push((*hidden, *t)))
+            raise InternalError("a call that native code refused was native", "pushforward")
+    if _follows_users_rules(function, args, keywords):
+        value, push = composed.pushforward(Transform("pushforward"), function, args, keywords)
+    else:
+        value, push = composed.pushed_by(composed.pulled_plainly, function, args, keywords)
+    return value, Pushforward(function, args, push)
+
+
+def _apart(function: Any, keywords: dict[str, Any]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """The function under bound methods and partials, with what is bound, and all keywords."""
+    bound: tuple[Any, ...] = ()
+    while isinstance(function, (MethodType, partial)):
+        function, inner, named = taken_apart(function)
+        bound, keywords = (*inner, *bound), {**named, **keywords}
+    return function, bound, keywords
+
+
+# The code of calls of functions that have captured nothing, with floats and arrays: to find it takes longer than to run it.
+_codes: dict[Any, tuple[Any, Any]] = {}
+LIMIT = 256
+
+
+def _code(run: Any, call: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """The native code of a call; None if it goes another way."""
+    function, args, _ = call
+    key = None
+    if not keywords and _is_bare(function) and all(type(x) in _SIMPLE for x in args):
+        kinds = tuple([(x.dtype, x.ndim, x.flags.num, type(x)) if isinstance(x, np.ndarray) else type(x) for x in args])
+        key = (id(run), id(function.__code__), id(function.__globals__), kinds)
+        _, known = _codes.get(key, (None, None))
+        if known is not None and known.confirm():
+            return known
+    found = getattr(run, DISPATCHER).native_code(call, keywords)
+    if key is not None and found is not None and found.entry is not None:
+        while len(_codes) >= LIMIT:
+            _codes.pop(next(iter(_codes)), None)
+        _codes[key] = ((run, function), found)  # what is kept here keeps them alive
+    return found
+
+
+_SIMPLE = (float, complex, np.ndarray)
+
+
+def _is_bare(function: Any) -> bool:
+    """Whether this is a function that has nothing of its own besides its code."""
+    return type(function) is FunctionType and not (
+        function.__closure__ or function.__defaults__ or function.__kwdefaults__ or function.__dict__
+    )
+
+
+class _State:
+    """What a call was given and what else the function has read, as it was: copies, on copies of which the function runs again."""
+
+    def __init__(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any], inputs: Any):
+        self.inputs = inputs
+        values = tuple(map(input_value, inputs))
+        arrays = [x for x in (*args, *values) if type(x) is np.ndarray]
+        # Often there is nothing but numbers and an array.
+        self.simple = (
+            not keywords
+            and len(arrays) < 2
+            and _is_bare(function)
+            and all(type(x) in _SIMPLE for x in (*args, *values))
+        )
+        self.kept = self.copied((function, args, keywords, values))
+        self.args = self.kept[1]
+
+    def copied(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        if not self.simple:
+            return twins(given, functions=True)
+        function, args, keywords, values = given
+        one = lambda x: twin(x) if type(x) is np.ndarray else x
+        return function, tuple(map(one, args)), keywords, tuple(map(one, values))
+
+    @staticmethod
+    def of(function: Any, args: tuple[Any, ...], keywords: dict[str, Any], code: Any) -> _State | None:
+        """None if the function does what copies do not undo, or there are none."""
+        if calls_out(code.compiled.inferred):
+            return None
+        try:
+            return _State(function, args, keywords, code.compiled.inferred.inputs)
+        except Exception:
+            return None
+
+    def push(self, tangents: tuple[Any, ...]) -> Any:
+        function, args, keywords, values = self.copied(self.kept)
+        if not self.inputs:
+            return native("jvp", function)(function, args, tangents, **keywords)[1]
+        from .library.reading import held  # on demand, as all of the library
+
+        known = held(self.inputs)
+        run = native("jvp", known, refused=_refused)
+        return run(known, (values, function, *args), (None, None, *tangents), **keywords)[1]
+
+
+def _refused(transform: Transform, args: tuple[Any, ...], keywords: dict[str, Any], refusal: Refusal) -> Any:
+    raise refusal.error.with_traceback(None)
 
 
 def _follows_users_rules(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:

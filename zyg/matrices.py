@@ -17,7 +17,7 @@ def hessian(
 ) -> Any:
     """The second derivatives of a real-valued function of an array, in an array of shape x.shape + x.shape; of a function of
     a number, a number; by a structure (dict, tuple, list, object), a structure of such structures of arrays. Forward over
-    reverse, several columns per pass.
+    reverse, several columns per pass; a function that changes something besides its arguments runs once.
 
     argnums: by which argument, the first if it is not said; others are constants. For a tuple of them a tuple of tuples: a
         block by the one argument and the other, of shape x.shape + y.shape.
@@ -50,7 +50,8 @@ def jacobian(
     argnums: by which arguments; a tuple with an entry for each of them, for a number the entry itself.
 
     By the cheaper mode: in reverse, an element of the value at a time; or forward, several elements of the arguments at a
-    time. The function runs once per pass, the first time on `args` themselves and then on copies.
+    time. The function runs once per pass, the first time on `args` themselves and then on copies; just once, and in reverse, if
+    it changes something besides its arguments, or draws numbers.
 
     >>> import zyg
     >>> zyg.jacobian(lambda x, y: (x * y, x + y), 2.0, 3.0)

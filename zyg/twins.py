@@ -1,7 +1,7 @@
 """Copies of arguments for code that runs on them instead: it cannot tell their arrays from the original ones by how they lie.
 
-`ravel` is a view of some arrays and a copy of others, and so is `reshape`: what is written into it depends on that.  What compiled
-code makes of its arguments is in autodiff/helpers.py (empty_like).
+`ravel` is a view of some arrays and a copy of others, and so is `reshape`: what is written into it depends on that. Arrays that share
+memory do so as copies, too. What compiled code makes of its arguments is in autodiff/helpers.py (empty_like).
 """
 
 from __future__ import annotations
@@ -9,40 +9,94 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-from collections.abc import Iterator
-from types import FunctionType, MethodType, ModuleType
+from collections.abc import Callable, Iterator
+from types import CellType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
 
+from .ir.types import Closure
+from .typeof import type_of
+
 T = TypeVar("T")
 
 
-def twins(value: T) -> T:
-    """A deep copy."""
-    memo: dict[int, Any] = {}
-    _find(value, memo, set())
+def twins(value: T, functions: bool = False) -> T:
+    """A deep copy, of what can be copied; with `functions` of those, too, that compiled code takes by what they have captured, not by
+    identity."""
+    found = list(_all_of(value, lambda x: _is_held(x) or (type(x) is FunctionType and not functions)))
+    memo: dict[int, Any] = {id(x): x for x in found if _is_held(x)}
+    for group in _groups([x for x in found if type(x) is np.ndarray and not x.dtype.hasobject]):
+        memo.update((id(a), made) for a, made in zip(group, _together(group)))
+    closures = [x for x in found if functions and type(x) is FunctionType and _is_by_value(x)]
+    memo.update((id(f), _of_same_code(f)) for f in closures)
+    try:
+        return _filled(value, memo, closures)
+    except Exception:  # a lock, a generator, what says itself that it is not to be copied
+        memo.update((id(x), x) for x in found if id(x) not in memo and not _can_be_copied(x))
+        return _filled(value, memo, closures)
+
+
+def _filled(value: T, memo: dict[int, Any], closures: list[FunctionType]) -> T:
+    """The copy, where `memo` has the copies of some objects, and new functions for the closures, in which there is nothing yet."""
+    memo = dict(memo)
+    for f in closures:
+        made = memo[id(f)]
+        for cell, own in zip(f.__closure__ or (), made.__closure__ or ()):
+            with contextlib.suppress(ValueError):  # nothing is in it yet
+                own.cell_contents = copy.deepcopy(cell.cell_contents, memo)
+        made.__defaults__ = copy.deepcopy(f.__defaults__, memo)
+        made.__kwdefaults__ = copy.deepcopy(f.__kwdefaults__, memo)
     return copy.deepcopy(value, memo)
+
+
+def _is_held(x: Any) -> bool:
+    """Whether this is of zyg's own, which nobody changes: a callable, a pullback."""
+    return callable(x) and type(x).__module__.partition(".")[0] == "zyg"
+
+
+def _is_by_value(function: FunctionType) -> bool:
+    try:
+        return isinstance(type_of(function), Closure)
+    except Exception:
+        return False
+
+
+def _of_same_code(f: FunctionType) -> FunctionType:
+    cells = tuple(CellType() for _ in f.__closure__ or ())
+    made = FunctionType(f.__code__, f.__globals__, f.__name__, None, cells)
+    made.__qualname__ = f.__qualname__
+    return made
+
+
+def _can_be_copied(x: Any) -> bool:
+    try:
+        copy.copy(x)
+    except Exception:
+        return False
+    return True
 
 
 def holds_of(function: Any, args: tuple[Any, ...]) -> bool:
     """Whether a function has something mutable of these arguments besides: captured, as a default, as what a method is bound to, in an
     object that is called."""
     fixed = (tuple, frozenset, FunctionType, MethodType)
-    mutable = {id(x) for x in _all_of(args) if not isinstance(x, fixed)}
+    mutable = {id(x) for x in _all_of(args) if not issubclass(type(x), fixed)}
     return bool(mutable) and any(id(x) in mutable for x in _all_of(function))
 
 
-def _all_of(value: Any) -> Iterator[Any]:
-    """A value and what it holds, but for what nobody can change and holds nothing; each once."""
+def _all_of(value: Any, whole: Callable[[Any], bool] = lambda x: False) -> Iterator[Any]:
+    """A value and what it holds, but for what nobody can change and holds nothing; each once. What is `whole` is not looked into. None
+    of the program's code runs."""
     seen: set[int] = set()
     waiting = [value]
     while waiting:
         x = waiting.pop()
-        if not isinstance(x, _CONSTANT) and id(x) not in seen:
+        if not issubclass(type(x), _CONSTANT) and id(x) not in seen:
             seen.add(id(x))
             yield x
-            waiting.extend(_parts(x))
+            if not whole(x):
+                waiting.extend(_parts(x))
 
 
 _CONSTANT = (int, float, complex, str, bytes, type(None), ModuleType, type)
@@ -50,41 +104,79 @@ _CONSTANT = (int, float, complex, str, bytes, type(None), ModuleType, type)
 
 def _parts(value: Any) -> Iterator[Any]:
     """What a value holds of containers, objects and functions."""
-    if isinstance(value, dict):
-        yield from value.values()
-    elif isinstance(value, (list, tuple, set, frozenset)):
-        yield from value
-    elif isinstance(value, FunctionType):
+    cls = type(value)
+    if issubclass(cls, dict):
+        yield from dict.values(value)
+    elif issubclass(cls, list):
+        yield from list.__iter__(value)
+    elif issubclass(cls, tuple):
+        yield from tuple.__iter__(value)
+    elif issubclass(cls, (set, frozenset)):
+        yield from (set if issubclass(cls, set) else frozenset).__iter__(value)
+    elif cls is FunctionType:
         yield from ((value.__defaults__ or ()), (value.__kwdefaults__ or {}))
         for cell in value.__closure__ or ():
             with contextlib.suppress(ValueError):  # nothing is in it yet
                 yield cell.cell_contents
-    elif isinstance(value, MethodType):
+    elif cls is MethodType:
         yield from (value.__self__, value.__func__)
-    elif isinstance(value, functools.partial):
-        yield from (value.func, value.args, value.keywords)
-    yield from getattr(value, "__dict__", {}).values()
-    for cls in type(value).__mro__:
-        names = vars(cls).get("__slots__", ())
-        for name in (names,) if isinstance(names, str) else names:
-            private = name.startswith("__") and not name.endswith("__")
-            yield getattr(value, f"_{cls.__name__.lstrip('_')}{name}" if private else name, None)
+    elif issubclass(cls, functools.partial):
+        yield from functools.partial.__reduce__(value)[2]
+    with contextlib.suppress(AttributeError):
+        own = object.__getattribute__(value, "__dict__")
+        if type(own) is dict:
+            yield from own.values()
+    for base in cls.__mro__:
+        for member in vars(base).values() if "__slots__" in vars(base) else ():
+            if type(member) is MemberDescriptorType:
+                with contextlib.suppress(AttributeError):  # nothing is in it
+                    yield member.__get__(value, cls)
 
 
-def _find(value: Any, memo: dict[int, Any], seen: set[int]) -> None:
-    """The twins of the arrays in a structure, by identity."""
-    if id(value) in seen:
-        return
-    seen.add(id(value))
-    if type(value) is np.ndarray:
-        if not value.dtype.hasobject:
-            memo[id(value)] = twin(value)
-        return
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
-    if not callable(value) and not isinstance(value, ModuleType):
-        parts = (*parts, *getattr(value, "__dict__", {}).values())
-    for part in parts:
-        _find(part, memo, seen)
+def _groups(arrays: list[np.ndarray]) -> Iterator[list[np.ndarray]]:
+    """The arrays, those together that lie in one stretch of memory."""
+    stretches = sorted([(*_stretch(a), n) for n, a in enumerate(arrays)])
+    group: list[np.ndarray] = []
+    end = 0
+    for first, last, n in stretches:
+        if group and first >= end:
+            yield group
+            group = []
+        group.append(arrays[n])
+        end = max(end, last) if len(group) > 1 else last
+    if group:
+        yield group
+
+
+def _stretch(a: np.ndarray) -> tuple[int, int]:
+    """Where its elements begin and end."""
+    first = last = a.__array_interface__["data"][0]
+    if a.size == 0:
+        return first, first
+    for length, step in zip(a.shape, a.strides):
+        first, last = first + min(step, 0) * (length - 1), last + max(step, 0) * (length - 1)
+    return first, last + a.itemsize
+
+
+def _together(group: list[np.ndarray]) -> list[np.ndarray]:
+    """Copies of arrays that share memory as these do."""
+    if len(group) == 1:
+        return [twin(group[0])]
+    bounds = [_stretch(a) for a in group]
+    first, last = min(b for b, _ in bounds), max(e for _, e in bounds)
+    widest = max(
+        group, key=lambda a: a.itemsize
+    )  # of what their memory is, as far as one can tell: others are views as another type
+    size, begins = widest.itemsize, widest.__array_interface__["data"][0]
+    start = (first - begins) % size
+    room = np.zeros((start + last - first) // size + 1, widest.dtype)
+    made = []
+    for a in group:
+        at = start + a.__array_interface__["data"][0] - first
+        copied = np.ndarray(a.shape, a.dtype, room, at, a.strides)
+        copied[...] = a
+        made.append(copied)
+    return made
 
 
 def twin(a: np.ndarray) -> np.ndarray:

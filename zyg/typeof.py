@@ -409,8 +409,17 @@ _IMMUTABLE_TYPE, _HEAP_TYPE = 1 << 8, 1 << 9
 
 
 def attribute_names(value: Any) -> tuple[str, ...]:
-    """The attributes that an instance of a plain class has of its own, those in slots first."""
-    return (*(n for n in slot_names(type(value)) if hasattr(value, n)), *getattr(value, "__dict__", ()))
+    """The attributes that an instance of a plain class has of its own, those in slots first. (Its `__getattr__` is not asked.)"""
+
+    def has(name: str) -> bool:
+        try:
+            object.__getattribute__(value, name)
+        except AttributeError:
+            return False
+        return True
+
+    own = object.__getattribute__(value, "__dict__") if has("__dict__") else ()
+    return (*(n for n in slot_names(type(value)) if has(n)), *own)
 
 
 def field_order(cls: type, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -19,7 +19,10 @@ from .python_numbers import PYTHON, SYMBOLS, python_compare
 from .scalars import all_of, any_of, boolean, negate, scalar_value
 from .type_names import certain, class_of, operand_name, python_type_name
 from .values import (
+    GIVEN,
     LISTED,
+    READ_ONLY,
+    STAND_IN,
     Abstract,
     ArrayValue,
     ChoiceValue,
@@ -29,9 +32,7 @@ from .values import (
     FunctionValue,
     Known,
     MaybeValue,
-    MethodValue,
     Number,
-    PullbackValue,
     RangeValue,
     Reference,
     SliceValue,
@@ -166,7 +167,7 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
             return const(a.object is b.object)
     if isinstance(a, ChoiceValue) or isinstance(b, ChoiceValue):
         for x, y in ((a, b), (b, a)):
-            if isinstance(x, ChoiceValue) and (is_reference(x) or any(natural(o) is not o for o in x.options)):
+            if isinstance(x, ChoiceValue) and not all(isinstance(o, Known) and natural(o) is o for o in x.options):
                 return scalar_value(e, e.each(x, lambda o, y=y: boolean(equal(e, o, y))))
         return identical(e, a, b)
     for v in (a, b):
@@ -205,9 +206,7 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
         raise e.refuse("a comparison of two ranges", hint="compare start, stop and step")
     if (x := _slice_parts(a)) is not None and (y := _slice_parts(b)) is not None:
         return _all_equal(e, list(zip(x, y, strict=True)))
-    if isinstance(a, (FunctionValue, MethodValue, PullbackValue)) or isinstance(b, FunctionValue):
-        return identical(e, a, b)
-    return const(False)
+    return identical(e, a, b)
 
 
 def _slice_parts(v: Abstract) -> tuple[Abstract, ...] | None:
@@ -271,7 +270,8 @@ def _listed(e: Evaluator, *values: Abstract) -> bool:
 
 
 def identical(e: Evaluator, a: Abstract, b: Abstract) -> Value:
-    """a is b."""
+    """a is b: where compiled code knows that. What it has by value, and what came in from outside by two ways, is refused if the two may
+    be one."""
     from .exceptions import no_text
 
     if not any(isinstance(v, Known) and v.object is None for v in (a, b)):
@@ -285,55 +285,64 @@ def identical(e: Evaluator, a: Abstract, b: Abstract) -> Value:
             if not isinstance(flag, Const):
                 e.facts[id(flag)] = (flag, x.present, False, True)
             return flag
-        if isinstance(x, MaybeValue) and isinstance(y, Known):
+        if isinstance(x, MaybeValue) and isinstance(y, MaybeValue):
+            both = identical(e, x.item, y.item)
+            return all_of(e, e.op("eq", x.present, y.present), any_of(e, both, negate(e, x.present)))
+        if isinstance(x, MaybeValue):
             return all_of(e, x.present, identical(e, x.item, y))
     if isinstance(a, ChoiceValue) or isinstance(b, ChoiceValue):
         choice, other = (a, b) if isinstance(a, ChoiceValue) else (b, a)
         assert isinstance(choice, ChoiceValue)
-        flags = [
-            e.op("eq", choice.tag, const(n))
-            for n, o in enumerate(choice.options)
-            if o.head() == other.head() and not o.parts()
-        ]
-        return any_of(e, *flags) if flags else const(False)
+        same = [identical(e, o, other) for o in choice.options]
+        flags = [all_of(e, e.op("eq", choice.tag, const(n)), flag) for n, flag in enumerate(same)]
+        return any_of(e, *flags)
     if isinstance(a, Known) and isinstance(b, Known):
         return const(known_key(a.object) == known_key(b.object))
-    if isinstance(a, Reference) and isinstance(b, Reference):
-        if a.id != b.id and is_list(e, a) and is_list(e, b) and _listed(e, a, b):
-            raise e.refuse(
-                "`is` of lists that are in lists whose length is not known when compiling",
-                hint="compare where they are",
-            )
-        return const(a.id == b.id)
-    if isinstance(a, StructValue) and isinstance(b, StructValue) and a is not b:
-        raise e.refuse("`is` of two values that compiled code does not keep apart by identity", hint="write ==")
+    if isinstance(a, Reference) and isinstance(b, Reference) and a.id == b.id:
+        return const(True)
     if isinstance(a, ArrayValue) and isinstance(b, ArrayValue):
         if a.value is b.value:
             return const(True)
         raise e.refuse("`is` of two arrays", hint="compare what they hold")
     if isinstance(a, ComplexArrayValue) and isinstance(b, ComplexArrayValue):
         return identical(e, a.floats, b.floats)
-    if (
-        isinstance(a, Number)
-        and isinstance(b, Known)
-        and type(b.object) is bool
-        or isinstance(b, Number)
-        and isinstance(a, Known)
-        and type(a.object) is bool
-    ):
-        number = a if isinstance(a, Number) else b
-        if number_type(number) is BOOL and isinstance(number, Number) and not number.numpy:
-            return equal(e, a, b)
-        return const(False)
+    for number, flag in ((a, b), (b, a)):
+        if isinstance(number, Number) and isinstance(flag, Known) and type(flag.object) is bool:
+            return equal(e, a, b) if number_type(number) is BOOL and not number.numpy else const(False)
     if is_numeric(a) and is_numeric(b):
         raise e.refuse("`is` of two numbers", hint="write ==")
+    if a is b:
+        return const(True)
+    if not _may_be_one(e, a, b):
+        return const(False)
+    what, hint = describe(a, e.heap), "compare what they hold, or names that they have for it"
+    raise e.refuse(f"`is` of two values that compiled code does not keep apart by identity ({what})", hint=hint)
+
+
+def _may_be_one(e: Evaluator, a: Abstract, b: Abstract) -> bool:
+    """Whether two values that are apart in compiled code may be one object of the program."""
+    classes = class_of(e, a), class_of(e, b)
+    if classes[0] is not classes[1]:
+        return False
+    if isinstance(a, TupleValue) and isinstance(b, TupleValue):
+        return len(a.items) == len(b.items)
     if isinstance(a, FunctionValue) and isinstance(b, FunctionValue):
-        if a is b:
-            return const(True)
-        raise e.refuse("`is` of two functions")
-    if isinstance(a, TupleValue) and isinstance(b, TupleValue) and a is not b and len(a.items) == len(b.items):
-        raise e.refuse("`is` of two tuples, which compiled code does not keep apart by identity", hint="write ==")
-    return const(a is b)
+        return a.code is b.code
+    for function, other in ((a, b), (b, a)):
+        if isinstance(function, FunctionValue) and isinstance(other, Known):
+            return function.code is getattr(other.object, "__code__", None)
+    states = [e.heap[v.id].state if isinstance(v, Reference) else READ_ONLY for v in (a, b)]
+    if not any(isinstance(v, Reference) for v in (a, b)):
+        return True  # by value
+    if any(isinstance(v, StructValue) for v in (a, b)):
+        return any(state & LISTED for state in states)  # out of a list that has them by value
+    if _listed(e, a, b):
+        return is_list(e, a)
+    if any(state & STAND_IN for state in states):
+        return True
+    # Those that came in as arguments are known apart (`Shared`); one that a global or captured variable holds may be any of them.
+    outside = all(state & (GIVEN | READ_ONLY) for state in states)
+    return outside and any(state & READ_ONLY for state in states)
 
 
 def truth(e: Evaluator, v: Abstract) -> Value:

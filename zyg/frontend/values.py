@@ -367,7 +367,7 @@ class Shape:
 
 
 MUTABLE_KINDS = ("object", "dict", "list", "growing")  # of records, those of objects that programs can see
-WRITTEN, READ_ONLY, GIVEN, LISTED, ROW = 1, 2, 4, 8, 16
+WRITTEN, READ_ONLY, GIVEN, LISTED, ROW, STAND_IN = 1, 2, 4, 8, 16, 32
 
 
 @record(slots=True, eq=False)
@@ -378,7 +378,8 @@ class Record:
     "growing" (a list whose length is known at run time: the length and an array per leaf), or "iterator" (`meta` is its
     kind, see iterators.py).  state: WRITTEN once it was changed, READ_ONLY if it must not be (a global, for instance),
     GIVEN if it came in as an argument, LISTED once its contents were put into a growing list; ROW, too, if it is a list whose
-    memory is its part of a list of lists, so that its items may be set.
+    memory is its part of a list of lists, so that its items may be set; STAND_IN if it is a copy in the place of an object of the
+    program, which may be met elsewhere.
     """
 
     kind: str

@@ -37,8 +37,25 @@ def copied_call(function: Any, args: tuple[Any, ...]) -> Any:
 
 
 @compiled_only
-def told_apart(function: Any, args: tuple[Any, ...], **keywords: Any) -> None:
-    """What copies would hide is refused: that the function changes one of the arguments which it also has by another name."""
+def kept_call(function: Any, args: tuple[Any, ...]) -> Any:
+    """Copies of the function, with what it has captured, and of the arguments."""
+
+
+@compiled_only
+def told_apart(function: Any, args: tuple[Any, ...], **keywords: Any) -> Any:
+    """What copies would hide is refused: that the function changes one of the arguments which it also has by another name. Gives what
+    `once` does."""
+
+
+@compiled_only
+def once(function: Any, args: tuple[Any, ...], **keywords: Any) -> Any:
+    """Whether a function may run only once, since it changes something that is no argument: if it ran again, for other columns, these
+    would be those of another function."""
+
+
+@compiled_only
+def cannot(what: str, hint: str) -> Any:
+    """Refuses to be compiled."""
 
 
 @compiled_only
@@ -100,10 +117,15 @@ def as_varied(x: Any) -> Any:
 
 
 def pushforward(function: Any, *args: Any, **keywords: Any) -> Any:
-    again, kept = copied_call(function, args)
+    if once(function, args, **keywords):
+        cannot(
+            "zyg.pushforward, in compiled code, of a function that changes something besides its arguments",
+            "take zyg.jvp",
+        )
+    again, kept = kept_call(function, args)
 
     def push(*tangents: Any) -> Any:
-        f, given = copied_call(again, kept)
+        f, given = kept_call(again, kept)
         return zyg.jvp(f, given, tangents, **keywords)[1]
 
     return zyg.jvp(function, args, tuple([None for _ in args]), **keywords)[0], push
@@ -134,26 +156,28 @@ def _is_complex(x: Any) -> bool:
 def hessian(function: Any, args: Any, argnums: Any, places: Any, /, **keywords: Any) -> Any:
     if any(_is_complex(x) for x, p in zip(args, places) if p is not None):
         raise TypeError("zyg.hessian " + REAL)
-    told_apart(function, args, **keywords)
+    one_run = told_apart(function, args, **keywords)
     if not isinstance(argnums, int):
         given = as_floats(args, places)
-        return _hessian_by_several(function, given, tuple([as_varied(given[n]) for n in argnums]), places, **keywords)
+        return _hessian_by_several(
+            function, given, tuple([as_varied(given[n]) for n in argnums]), places, one_run, **keywords
+        )
     x = args[argnums]
     if isinstance(x, np.ndarray):
-        return _hessian_of_array(function, args, argnums, places, **keywords)
+        return _hessian_of_array(function, args, argnums, places, one_run, **keywords)
     if is_structure(x):
         given = as_floats(args, places)
         like = given[argnums]
-        matrix = _hessian_of_numbers(function, given, (like,), places, **keywords)
+        matrix = _hessian_of_numbers(function, given, (like,), places, one_run, **keywords)
         return blocks(like, like, matrix)
     tangents = tuple([1.0 if p is not None else None for p in places])
     second = zyg.jvp(slope(function, argnums, "hessian"), args, tangents, **keywords)[1]
     return 0.0 if second is None else second
 
 
-def _hessian_by_several(function: Any, args: Any, chosen: Any, places: Any, **keywords: Any) -> Any:
+def _hessian_by_several(function: Any, args: Any, chosen: Any, places: Any, one_run: Any, **keywords: Any) -> Any:
     """By the numbers in all of them together, then taken apart."""
-    matrix = _hessian_of_numbers(function, args, chosen, places, **keywords)
+    matrix = _hessian_of_numbers(function, args, chosen, places, one_run, **keywords)
     result, down = (), 0
     for x in chosen:
         row, across, rows = (), 0, packed(x).size
@@ -166,7 +190,7 @@ def _hessian_by_several(function: Any, args: Any, chosen: Any, places: Any, **ke
     return result
 
 
-def _hessian_of_numbers(function: Any, args: Any, chosen: Any, places: Any, **keywords: Any) -> Any:
+def _hessian_of_numbers(function: Any, args: Any, chosen: Any, places: Any, one_run: Any, **keywords: Any) -> Any:
     """By a vector of the numbers in the chosen arguments."""
     rest = tuple([x if p is None else None for x, p in zip(args, places)])
 
@@ -174,16 +198,22 @@ def _hessian_of_numbers(function: Any, args: Any, chosen: Any, places: Any, **ke
         own, f, others = unpacked(chosen, vector, function, rest)
         return f(*put_in(others, own, places), **options)
 
-    matrix = _hessian_of_array(flat, (packed(chosen),), 0, ((),), **keywords)
+    matrix = _hessian_of_array(flat, (packed(chosen),), 0, ((),), one_run, **keywords)
     columns_of_one(chosen, matrix)
     columns_of_one(chosen, matrix.T)
     return matrix
 
 
-def _hessian_of_array(function: Any, args: Any, argnum: Any, places: Any, **keywords: Any) -> Any:
+def _hessian_of_array(function: Any, args: Any, argnum: Any, places: Any, one_run: Any, **keywords: Any) -> Any:
     x = args[argnum]
     n = x.size
     result = table(x, n)
+    if one_run:
+        f, given = copied_call(function, args)
+        gradient, back = zyg.pullback(slope(f, argnum, "hessian"), *given, **keywords)
+        if gradient is not None:
+            _put_rows(result, gradient, back, argnum)
+        return result.reshape(x.shape + x.shape)
     for start in range(0, n, LANES):
         tangents = tuple([_unit(x, start, LANES) if p is not None else None for p in places])
         f, given = copied_call(function, args)
@@ -193,8 +223,23 @@ def _hessian_of_array(function: Any, args: Any, argnum: Any, places: Any, **keyw
     return result.reshape(x.shape + x.shape)
 
 
+def _put_rows(result: Any, value: Any, back: Any, argnum: Any) -> None:
+    """The derivatives of an array by one argument, in reverse."""
+    for row in range(value.size):
+        seed = zeros(value, 0)
+        seed.reshape(value.size)[row] = 1.0
+        cotangent = back(seed)[argnum]
+        if cotangent is not None:
+            _put_row(result, row, cotangent)
+
+
 def jacobian(function: Any, args: Any, argnums: Any, places: Any, /, **keywords: Any) -> Any:
     given = as_floats(args, places)
+    if once(function, given, **keywords):
+        found = _jacobian_in_one_run(function, given, places, **keywords)
+        if argnums is None:
+            return found
+        return found[argnums] if isinstance(argnums, int) else tuple([found[n] for n in argnums])
     again, kept = copied_call(function, given)
     chosen = tuple([x for x, p in zip(kept, places) if p is not None])
     value = zyg.jvp(function, given, tuple([None for _ in given]), **keywords)[0]
@@ -216,6 +261,41 @@ def jacobian(function: Any, args: Any, argnums: Any, places: Any, /, **keywords:
     if argnums is None:
         return found
     return found[argnums] if isinstance(argnums, int) else tuple([found[n] for n in argnums])
+
+
+def _jacobian_in_one_run(function: Any, args: Any, places: Any, **keywords: Any) -> Any:
+    """In reverse, by one pullback."""
+
+    def plain(*args: Any, **keywords: Any) -> Any:
+        value = function(*args, **keywords)
+        if is_structure(value):
+            if not is_vector(value):
+                cannot(ONE_RUN, ONE_RUN_HINT)
+            return np.array(value)
+        return value
+
+    chosen = tuple([x for x, p in zip(args, places) if p is not None])
+    if is_structure(*chosen):
+        cannot(ONE_RUN, ONE_RUN_HINT)
+    if any(_is_complex(x) for x in chosen):
+        raise TypeError("zyg.jacobian " + REAL)
+    varied = tuple([w and p is not None for w, p in zip(dependence(plain, args, **keywords), places)])
+    value, back = zyg.pullback(plain, *args, **keywords)
+    if _is_complex(value):
+        raise TypeError("zyg.jacobian " + REAL)
+    if not isinstance(value, (int, float, np.number, np.ndarray)):
+        raise TypeError("zyg.jacobian takes functions whose value is a number, an array, or a structure of such")
+    if not isinstance(value, np.ndarray):
+        return tuple([d if wanted else None for d, wanted in zip(back(1.0), varied)])
+    tables = tuple([table(x, value.size) if wanted else None for x, wanted in zip(args, varied)])
+    _put_all_rows(tables, value, back)
+    return tuple([None if t is None else _shaped(t, value, x) for t, x in zip(tables, args)])
+
+
+ONE_RUN = (
+    "the Jacobian, by or of a structure, of a function that changes something besides its arguments, or draws numbers"
+)
+ONE_RUN_HINT = "pass arrays and give an array, or take zyg.pullback"
 
 
 def _jacobian_of_structures(function: Any, args: Any, places: Any, value: Any, **keywords: Any) -> tuple[Any, ...]:
@@ -279,6 +359,10 @@ def _by_columns(
 def _by_rows(tables: Any, function: Any, args: Any, value: Any, keywords: Any) -> None:
     """Reverse: a pullback of each unit vector."""
     _, back = zyg.pullback(function, *args, **keywords)
+    _put_all_rows(tables, value, back)
+
+
+def _put_all_rows(tables: Any, value: Any, back: Any) -> None:
     for row in range(value.size):
         seed = zeros(value, 0)
         seed.reshape(value.size)[row] = 1.0

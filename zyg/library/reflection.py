@@ -19,6 +19,7 @@ from zyg.frontend.values import (
     MUTABLE_KINDS,
     NONE,
     READ_ONLY,
+    STAND_IN,
     Abstract,
     ArrayValue,
     ComplexValue,
@@ -50,7 +51,7 @@ def _stopped(e: Evaluator, x: Abstract) -> Abstract:
     rename = lambda i: ids.get(i, i)
     for i, found in objects.items():
         fields = tuple(map_leaves(f, leaf, rename) for f in found.fields)
-        e.heap[ids[i]] = Record(found.kind, found.meta, fields, found.state | READ_ONLY)
+        e.heap[ids[i]] = Record(found.kind, found.meta, fields, found.state | READ_ONLY | STAND_IN)
     return map_leaves(x, leaf, rename)
 
 

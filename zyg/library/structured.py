@@ -18,8 +18,11 @@ from zyg.frontend.growing import Layout
 from zyg.frontend.lists import known_items
 from zyg.frontend.scalars import to_float
 from zyg.frontend.values import (
+    GIVEN,
     MUTABLE_KINDS,
     NONE,
+    READ_ONLY,
+    STAND_IN,
     Abstract,
     ArrayValue,
     ComplexArrayValue,
@@ -202,7 +205,7 @@ def unpacked(e: Evaluator, values: Abstract, vector: Abstract, function: Abstrac
             at[0] = e.builder.arith("add", at[0], lengths[0])
             found = e.call(known(listed), [vector, start, Number(lengths[0])])
             assert isinstance(found, Reference)
-            made[v.id] = found
+            made[v.id] = stands_in(e, found, record)
             return found
         made[v.id] = Reference(e.new_id("unpacked"))
         e.heap[made[v.id].id] = record
@@ -216,6 +219,15 @@ def unpacked(e: Evaluator, values: Abstract, vector: Abstract, function: Abstrac
 
     found = of(values)
     return TupleValue((found, replaced(e, function, made), replaced(e, others, made, copies=True)))
+
+
+def stands_in(e: Evaluator, made: Reference, record: Record) -> Reference:
+    """A new object in the place of the one with this record: where the program meets that one, too, they are one to it."""
+    own = e.heap[made.id]
+    e.heap[made.id] = Record(
+        own.kind, own.meta, own.fields, own.state | (record.state & (GIVEN | READ_ONLY)) | STAND_IN
+    )
+    return made
 
 
 def replaced(e: Evaluator, v: Abstract, made: dict[Any, Reference], copies: bool = False) -> Abstract:
@@ -352,7 +364,7 @@ def as_floats(e: Evaluator, args: Abstract, places: Abstract) -> Abstract:
             else:
                 made[v.id] = Reference(e.new_id("floats"))
                 e.heap[made[v.id].id] = record.with_fields(map(of, record.fields))
-            return made[v.id]
+            return stands_in(e, made[v.id], record)
         return Number(to_float(e, v)) if items is None else TupleValue(tuple(map(of, items)))
 
     found = [

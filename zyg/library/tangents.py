@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from zyg.autodiff.activity import differentiable, summarise
+from zyg.autodiff.activity import Summary, differentiable, summarise
 from zyg.autodiff.helpers import empty_like, lying_as
 from zyg.autodiff.tangent import Tangent, tangent
+from zyg.departures import called_out
 from zyg.errors import Misuse, final_refusals
 from zyg.frontend.arrays import memory, permuted
 from zyg.frontend.evaluator import Evaluator
@@ -22,7 +23,6 @@ from zyg.frontend.scalars import scalar_value
 from zyg.frontend.turned import inverse
 from zyg.frontend.values import (
     MUTABLE_KINDS,
-    NONE,
     Abstract,
     ArrayValue,
     Known,
@@ -253,11 +253,11 @@ def push_lanes(
     return TupleValue(pair)
 
 
-def _copies(e: Evaluator, values: Abstract) -> Abstract:
+def _copies(e: Evaluator, values: Abstract, kinds: tuple[str, ...] = MUTABLE_KINDS) -> Abstract:
     """The same structure with copies of all arrays, and of lists and objects.  They lie as the arrays do: code that asks for another
     shape of an array sees how."""
     leaf = lambda v: twin(e, v) if isinstance(v.type, Array) else v
-    kept = {i: r for i, r in reachable([values], e.heap).items() if r.kind in MUTABLE_KINDS}
+    kept = {i: r for i, r in reachable([values], e.heap).items() if r.kind in kinds}
     ids = {i: e.new_id("copy") for i in kept}
     rename = lambda i: ids.get(i, i)
     for i, record in kept.items():
@@ -279,17 +279,53 @@ def copied_call(e: Evaluator, function: Abstract, args: Abstract) -> Abstract:
     return TupleValue((map_leaves(function, lambda v: v, rename), made))
 
 
+def kept_call(e: Evaluator, function: Abstract, args: Abstract) -> Abstract:
+    """`drivers.kept_call`."""
+    return _copies(e, TupleValue((function, args)), (*MUTABLE_KINDS, "cell"))
+
+
 def told_apart(e: Evaluator, f: Abstract, args: Abstract, /, **keywords: Abstract) -> Abstract:
     """`drivers.told_apart`.  Of arrays, code asks here; of objects, the entry, which asks about those that are written to."""
     body = infer_body(e, f, _several(e, args, "arguments"), keywords, e.context.level + 1, "", forwards=True)
     params = list(body.module.functions[body.name].params)
     optimise(body.module, "clean")
-    refuse_overlap(e, body, params, summarise(body.module, body.name)[body.name])
+    summary = summarise(body.module, body.name)[body.name]
+    refuse_overlap(e, body, params, summary)
     for inner in body.after.keys() - body.unchanged:
         if isinstance(inner, tuple) and inner[:1] == ("argument",):
             own = body.order[inner[1]]
             e.heap[own] = e.heap[own].written(e.heap[own].fields)
-    return NONE
+    return Known(_changes_besides(body, summary))
+
+
+def once(e: Evaluator, f: Abstract, args: Abstract, /, **keywords: Abstract) -> Abstract:
+    """`drivers.once`."""
+    body = infer_body(e, f, _several(e, args, "arguments"), keywords, e.context.level + 1, "", forwards=True)
+    if not _changes_besides(body, summarise(body.module, body.name)[body.name]):
+        return Known(False)
+    optimise(
+        body.module, "clean"
+    )  # without inlining, what a call gives might be any of its arguments, and be written to
+    return Known(_changes_besides(body, summarise(body.module, body.name)[body.name]))
+
+
+def _changes_besides(body: Body, summary: Summary) -> bool:
+    """Whether a call changes something that is no argument: an array or object that the function has captured, a global array, what
+    Python functions change that it calls (the state of a random generator)."""
+    own = {id(v) for a in body.args for v in leaves_of(a, body.heap)}
+    params = body.module.functions[body.name].params
+    if any(id(params[k]) not in own for k in summary.written):
+        return True
+    mine = reachable(body.args, body.heap)
+    if any(i in body.heap and i not in mine for i in body.after.keys() - body.unchanged):
+        return True
+    return called_out(body.module, body.name) is not None
+
+
+def cannot(e: Evaluator, what: Abstract, hint: Abstract) -> Abstract:
+    """`drivers.cannot`."""
+    assert isinstance(what, Known) and isinstance(hint, Known)
+    raise e.refuse(what.object, hint=hint.object)
 
 
 def _new(e: Evaluator, x: Abstract, shape: Callable[[Value], list[Value]]) -> Abstract:
@@ -356,7 +392,7 @@ def _several(e: Evaluator, v: Abstract, what: str) -> list[Abstract]:
 
 emits(drivers.several)(push_lanes)
 emits(drivers.slope)(slope)
-for _emitter in (copied_call, told_apart, zeros, table, dependence):
+for _emitter in (copied_call, kept_call, told_apart, once, cannot, zeros, table, dependence):
     emits(getattr(drivers, _emitter.__name__))(_emitter)
 
 __all__ = ["jvp", "push_forward"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dis
 from collections.abc import Callable
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,12 @@ def _apart(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     for at, x in enumerate(args):
         if isinstance(x, np.ndarray):
             if any(isinstance(other, np.ndarray) and np.may_share_memory(x, other) for other in seen):
+                code = getattr(function, "__code__", None)
+                if isinstance(code, CodeType) and any(x is other for other in seen) and _asks_identity(code):
+                    raise ValueError(
+                        f"argument {at} is an array that the function also has by another name, and `is` is asked there, where its "
+                        "derivative is that of a copy; pass a copy of it"
+                    )
                 what = f"argument {at} shares memory with what else the function has, and is written; pass a copy of it"
                 memory.keep(x, ValueError(what))
                 x = x.copy()
@@ -123,6 +130,18 @@ def _apart(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 _MUTABLE = (np.ndarray, list, dict, set)
+
+
+def _asks_identity(code: CodeType) -> bool:
+    """Whether code, or that of functions made there, has an `is` of something else than None."""
+    before = None
+    for instr in dis.get_instructions(code):
+        if instr.opname == "IS_OP" and not (
+            before is not None and before.opname == "LOAD_CONST" and before.argval is None
+        ):
+            return True
+        before = instr
+    return any(_asks_identity(c) for c in code.co_consts if isinstance(c, CodeType))
 
 
 class Pullback:
