@@ -22,7 +22,7 @@ from zyg.errors import Unsupported
 
 from . import calls, effects, foreign, later, structure
 from .arithmetic import find, is_python
-from .cotangents import accumulate, is_number
+from .cotangents import NUMERIC, accumulate, is_number
 from .passing import passes
 
 
@@ -129,6 +129,27 @@ def _with_callback(make: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
 
 for _make in (weakref.ref, weakref.finalize, weakref.proxy):
     calls.known(_make)(functools.partial(_with_callback, _make))
+
+
+@calls.known(types.MethodType, exact=True)
+def _bind(function: Any, x: Any, /) -> tuple[Any, Any]:
+    y = types.MethodType(function, x)
+    of = function.__self__ if type(function) in _BOUND else function
+    if issubclass(type(of), _FLOWING):
+        foreign.refuse(
+            "a method of a number or tuple that is bound to something else", foreign.caller(), "use a lambda"
+        )
+    return y, (_run_bind, y) if issubclass(type(x), _FLOWING) else None
+
+
+_FLOWING = (tuple, *NUMERIC)
+_BOUND = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
+
+
+def _run_bind(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """As `attributes.run_bound_method`."""
+    left = shadows.take_attr(back[1], "__self__")
+    return None, None, d if left is None else accumulate(d, left)
 
 
 def run_init(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
