@@ -19,7 +19,7 @@ from zyg.backend.cpython import type_version, version_word
 from zyg.backend.phrases import forget_hashed
 
 from ..identity import lasts, let_go, note
-from ..objects import calls, classes, queries
+from ..objects import attributes, calls, classes, queries
 from ..objects.arithmetic import find
 from ..objects.classes import without_flow
 from ..objects.cotangents import INERT, VALUES
@@ -54,6 +54,20 @@ def has_plain_shadow(cls: type) -> bool:
 
 
 _BASES = frozenset({object, list, dict, set, deque, OrderedDict, defaultdict}) | classes.EXCEPTIONS
+
+
+def is_of_values(cls: type) -> bool:
+    """Whether what is of a class is a value, as that of a builtin class which it is derived from, with a cotangent that flows, and
+    attributes are found in Python's usual way."""
+    return (
+        not _VALUES.isdisjoint(cls.__mro__)
+        and all(c is object or c in _VALUES or c.__flags__ & HEAP_TYPE for c in cls.__mro__)
+        and attributes.plain_lookup(cls)
+        and find(cls, "__getattr__") is None
+    )
+
+
+_VALUES = frozenset({tuple, float, int, complex})
 
 
 # What is of exactly these types has no cotangent that flows: it carries nothing, or has a shadow.
