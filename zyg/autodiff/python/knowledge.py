@@ -49,11 +49,11 @@ def is_of_python(cls: type) -> bool:
 
 def has_plain_shadow(cls: type) -> bool:
     """Whether instances have shadows, and attributes as those of other classes made by class statements: these may be derived from
-    containers, too."""
+    containers or text, too."""
     return all(c in _BASES or c.__flags__ & HEAP_TYPE for c in cls.__mro__)
 
 
-_BASES = frozenset({object, list, dict, set, deque, OrderedDict, defaultdict}) | classes.EXCEPTIONS
+_BASES = frozenset({object, list, dict, set, deque, OrderedDict, defaultdict, str, bytes}) | classes.EXCEPTIONS
 
 
 def is_of_values(cls: type) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from types import (
     FunctionType,
     GetSetDescriptorType,
+    MemberDescriptorType,
     MethodDescriptorType,
     MethodType,
     NoneType,
@@ -88,6 +89,11 @@ def _of_property(found: property) -> Any:
     if type(found.fget) in calls.GETTERS:
         return functools.partial(call_known_method, calls.forward_of(found.fget))
     return _forward_of(found.fget, 1)
+
+
+def is_undecided(found: Any) -> bool:
+    """Whether it is still being tried to run a function of a property natively."""
+    return type(found) is property and (calls.is_tried(found.fget) or calls.is_tried(found.fset))
 
 
 _CLASS = object.__dict__["__class__"]
@@ -207,7 +213,8 @@ def _run_by_descriptor(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def reader_of_class(cls: type, name: str) -> Reader | None:
     """What reads the attribute of a class itself; None if that may run code."""
     of_metaclass, held = find(type(cls), name), find(cls, name)
-    if name == "__dict__" or (of_metaclass is not None and type(of_metaclass) is not GetSetDescriptorType):
+    of_c = (GetSetDescriptorType, MemberDescriptorType)
+    if name == "__dict__" or (of_metaclass is not None and type(of_metaclass) not in of_c):
         return None
     if (held is None and of_metaclass is None) or is_python(find(type(held), "__get__")):
         return None
