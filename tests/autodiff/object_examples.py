@@ -675,6 +675,7 @@ PROGRAMS = {
     "permutations": lambda x: sum(a * b * b for a, b in itertools.permutations([x, 2.0, x * x], 2)),
     "combinations_with_replacement": lambda x: pairwise_sum(itertools.combinations_with_replacement([x, 2.0], 2)),
     "pairwise": lambda x: pairwise_sum(itertools.pairwise([x, 2.0, x * x])),
+    "MethodType": lambda x: types.MethodType(lambda self, k: self * k, x)(x * x),
     "mappingproxy": lambda x: len(types.MappingProxyType({"a": "b"})) * x,
     "zip_longest": lambda x: pairwise_sum(itertools.zip_longest([x, 2.0, x], (x * x,), fillvalue=3.0)),
     "compress": lambda x: weighted(itertools.compress([x, 2.0, x * x], [1, 0, 1])),

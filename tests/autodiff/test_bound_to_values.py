@@ -6,9 +6,11 @@ from __future__ import annotations
 import collections
 import functools
 import itertools
+import types
 
 import pytest
 
+import zyg
 from tests.oracles import differences
 from tests.turns import each_in_turn
 from zyg.fallback import python_pullback
@@ -211,3 +213,40 @@ def test_a_method_of_a_named_tuple_that_is_replaced(monkeypatch):
     assert slope(function, 0.7) == slope(function, 0.7) == pytest.approx(4 * 0.7**3)
     monkeypatch.setattr(Pair, "area", lambda self: self.a)
     assert slope(function, 0.7) == pytest.approx(2 * 0.7)
+
+
+def bound_by_hand(x):
+    class Holder:
+        pass
+
+    def scaled(self, v):
+        return self.k * v + x
+
+    held = Holder()
+    held.k = x * x
+    held.scaled = types.MethodType(scaled, held)
+    of_number = types.MethodType(lambda self, v: self * v, x)
+    of_pair = types.MethodType(lambda self, v: self[0] * v + self[1], (x, 2.0))
+    return (
+        held.scaled(x)
+        + types.MethodType(scaled, held)(2.0)
+        + of_number(3.0) * of_number(x)
+        + sum(map(of_number, [1.0, x]))
+        + of_pair(x)
+    )
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_methods_that_are_made_by_hand():
+    for _ in range(2):
+        assert python_pullback(bound_by_hand, (0.7,), {})[1](1.0) == (
+            pytest.approx(differences.derivative(bound_by_hand, 0.7)),
+        )
+    second = differences.derivative(lambda v: differences.derivative(bound_by_hand, v), 0.7)
+    assert zyg.grad(zyg.grad(bound_by_hand))(0.7) == pytest.approx(second, rel=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_methods_of_numbers_are_not_bound_twice():
+    with pytest.raises(zyg.Unsupported, match="bound to something else"):
+        zyg.gradient(lambda x: types.MethodType(x.__mul__, 2.0)() * len(repr(x)), 1.5)

@@ -137,6 +137,9 @@ def read_method(e: Emitter, instr: Operation, operands: list[Value]) -> None:
         if instr.attrs["checked"]:
             e.label(own, depth + 1)
             e.out("POP_TOP")
+            e.out("LOAD_CONST", None)
+            e.store(method)
+            jump(e, slow)
         e.label(known, depth)
         get_attribute(e, x, name.value)
         e.store(value)

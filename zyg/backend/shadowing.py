@@ -238,10 +238,10 @@ def access(e: Emitter, instr: Operation, none: Label, end: Label) -> bool:
 
 
 def _give_to_self(e: Emitter, x: Value, d: Value, result: Value, end: Label) -> None:
-    """The cotangent of a method that was called, and not read: that of the object, if it is a tuple, else that of an attribute."""
+    """The cotangent of a method that was called, and not read: that of the object, if it is a value, else that of an attribute."""
     other = Label()
     depth = e.depth
-    call_function(e, Const(isinstance, OBJECT), [x, Const(tuple, OBJECT)])
+    call_function(e, Const(isinstance, OBJECT), [x, Const((tuple, float, int, complex), OBJECT)])
     e.jump_if("FALSE", other)
     e.load(d)
     e.store(result)

@@ -231,7 +231,21 @@ def number_back(rule: Rule, y: Any, *operands: Any) -> Any:
     if rule is none or type(y) is bool:
         return None
     exact = any(isinstance(x, (Fraction, Decimal)) for x in operands)
-    return (run_rule_as_float if exact else run_rule, rule, y, *operands)
+    return (run_rule_as_float if exact else run_rule, rule, y, *map(plain_number, operands))
+
+
+def plain_number(x: Any) -> Any:
+    """Of what is of a class derived from that of a number the number, whose operators are not those of the class."""
+    t = type(x)
+    if t in SCALARS:
+        return x
+    for base in (float, int, complex):
+        if issubclass(t, base) and t.__flags__ & _HEAP_TYPE:
+            return base.__pos__(x)
+    return x
+
+
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: of a class statement
 
 
 # ---------------------------------------------------------------------------------------------- dispatch

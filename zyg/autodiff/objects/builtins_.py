@@ -21,7 +21,7 @@ from zyg.remedies import remedy
 
 from ..trying import bodies
 from . import calls, foreign, later, reach, reentry, structure
-from .arithmetic import BINARY_RECORD, by_methods, method_of, record_abs, run_kink
+from .arithmetic import BINARY_RECORD, by_methods, find, method_of, record_abs, run_kink
 from .backs import run_padded
 from .calls import known
 from .classes import read_by_name, set_by_name, without_flow
@@ -307,12 +307,17 @@ def _float(x: Any = 0.0, /) -> tuple[Any, Any]:
         return x, 1.0
     if t is str or t is bool:
         return float(x), None
+    if issubclass(t, float) and find(t, "__float__") is _to_float:
+        return float(x), 1.0
     if isinstance(x, (Fraction, Decimal)):
         return float(x), 1.0
     made = method_of(x, "__float__") or method_of(x, "__index__")
     if made is not None:
         return as_call(calls.call(made, ()))
     return float(x), 1.0 if not isinstance(x, np.ndarray) else (run_float_of_array, x)
+
+
+_to_float = float.__float__
 
 
 def run_float_of_array(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

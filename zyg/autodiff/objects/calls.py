@@ -354,6 +354,11 @@ def known_function(code: CodeType) -> Function | None:
     return entry if type(entry) is Function else None
 
 
+def is_tried(f: Any) -> bool:
+    """Whether it is still being tried to run a function natively."""
+    return type(f) is FunctionType and type(_functions.get(id(f.__code__))) is NativeFirst
+
+
 def known_entry(f: FunctionType) -> Function | None:
     """The same of a function, which may be one that is not like others of its code."""
     entry = _functions.get(id(f.__code__)) or _functions.of(f)

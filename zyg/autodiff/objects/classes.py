@@ -22,7 +22,7 @@ from zyg.errors import Unsupported
 
 from . import calls, effects, foreign, later, structure
 from .arithmetic import find, is_python
-from .cotangents import accumulate, is_number
+from .cotangents import NUMERIC, accumulate, is_number
 from .passing import passes
 
 
@@ -131,6 +131,27 @@ for _make in (weakref.ref, weakref.finalize, weakref.proxy):
     calls.known(_make)(functools.partial(_with_callback, _make))
 
 
+@calls.known(types.MethodType, exact=True)
+def _bind(function: Any, x: Any, /) -> tuple[Any, Any]:
+    y = types.MethodType(function, x)
+    of = function.__self__ if type(function) in _BOUND else function
+    if issubclass(type(of), _FLOWING):
+        foreign.refuse(
+            "a method of a number or tuple that is bound to something else", foreign.caller(), "use a lambda"
+        )
+    return y, (_run_bind, y) if issubclass(type(x), _FLOWING) else None
+
+
+_FLOWING = (tuple, *NUMERIC)
+_BOUND = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
+
+
+def _run_bind(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """As `attributes.run_bound_method`."""
+    left = shadows.take_attr(back[1], "__self__")
+    return None, None, d if left is None else accumulate(d, left)
+
+
 def run_init(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """Only `__init__` ran code; its cotangents are those of a bound method."""
     given = calls.run(back[1], None, shadows)
@@ -174,8 +195,11 @@ def _derived(cls: type, base: type, handler: Any, args: Any, kwargs: Any) -> tup
             return followed
     if base is weakref.ref:
         return _with_callback(cls, *args, **kwargs)
-    if not isinstance(base, type) or _is_value(base):
-        return cls(*args, **kwargs), handler(*args, **kwargs)[1]
+    if base in _VALUES:
+        if find(cls, "__new__") is not base.__new__:  # as `time.struct_time` has one of its own
+            return cls(*args, **kwargs), handler(*args, **kwargs)[1]
+        plain, back = handler(*args, **kwargs)  # (what the arguments are asked for they are asked once)
+        return base.__new__(cls, plain), back
     if not issubclass(base, _COPIED):
         raise Unsupported(
             f"an instance of {cls.__name__}, a class derived from {base.__name__}, in code that is differentiated through Python",
@@ -235,8 +259,22 @@ def _run_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         shadows.add_all(items, 0, taken)
 
 
-def _is_value(base: type) -> bool:
-    return base in (float, int, complex, str, bytes, tuple, bool)
+_VALUES = (tuple, float, int, complex, str, bytes)
+
+
+def handler_of_value(cls: type) -> Any:
+    """How to make an instance of a class derived from that of a value; None if code of the class takes part."""
+    base: Any = next((c for c in cls.__mro__[1:] if c in calls.KNOWN), None)
+    if base not in _VALUES or find(cls, "__new__") is not base.__new__ or find(cls, "__init__") is not object.__init__:
+        return None
+    handler = calls.KNOWN[base]
+
+    @passes()
+    def make_value(*args: Any) -> tuple[Any, Any]:
+        plain, back = handler(*args)
+        return base.__new__(cls, plain), back
+
+    return make_value
 
 
 def _run_moved(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -376,29 +414,32 @@ def run_exception_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @calls.known(object.__new__)
 def _object_new(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    return object.__new__(cls), None
+    return object.__new__(cls, *args, **kwargs), None
 
 
 @calls.known(tuple.__new__, exact=True)
 def _tuple_new(cls: type, /, items: Any = ()) -> tuple[Any, Any]:
     if type(items) is tuple:
-        return tuple.__new__(cls, items), _OF_ITEMS
+        return tuple.__new__(cls, items), _AS_IT_IS
     plain, back = calls.KNOWN[tuple](items)
     return tuple.__new__(cls, plain), None if back is None else (_run_second_argument, back)
 
 
-def _run_of_items(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+def _run_as_it_is(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None, d
 
 
-_OF_ITEMS = (_run_of_items,)
+_AS_IT_IS = (_run_as_it_is,)
 
 
-@calls.known(float.__new__, int.__new__, complex.__new__)
-def _number_new(cls: type, /, *args: Any) -> tuple[Any, Any]:
-    base: Any = next(c for c in (float, complex, int) if issubclass(cls, c))
-    _, back = calls.KNOWN[base](*args)
-    return base.__new__(cls, *args), None if back is None else (_run_second_argument, back)
+def _number_new(base: Any, cls: type, /, *args: Any) -> tuple[Any, Any]:
+    plain, back = calls.KNOWN[base](*args)
+    made = base.__new__(cls, plain)
+    return made, None if back is None else _AS_IT_IS if back == 1.0 else (_run_second_argument, back)
+
+
+for _base in (float, int, complex):
+    calls.known(_base.__new__, exact=True)(functools.partial(_number_new, _base))
 
 
 def exception_new(base: Any, cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:

@@ -4,10 +4,11 @@ function that is written out and differentiated.  And the making of data classes
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 from collections import namedtuple
 from collections.abc import Callable
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from zyg.autodiff.identity import note
@@ -65,6 +66,12 @@ def _written(parameters: list[str], result: str, **names: Any) -> Callable[..., 
     return scope["replace"]
 
 
+@functools.cache
+def _of_fields(items: tuple[str, ...], parameters: tuple[str, ...]) -> CodeType:
+    """The same code for all named tuples with such fields: what they call is the same."""
+    return _written([*parameters], f"new(cls, ({''.join(items)}))").__code__
+
+
 # What fields are that are no attributes of instances: the module's own marks.
 _CLASS_VARIABLE = getattr(dataclasses, "_FIELD_CLASSVAR")  # noqa: B009
 _ARGUMENT = getattr(dataclasses, "_FIELD_INITVAR")  # noqa: B009
@@ -87,8 +94,9 @@ def _replace_fields(old: Any, /, **changes: Any) -> tuple[Any, Any]:
             return calls.differentiated(find(cls, "_replace"))(old, **changes)
         parameters = _parameters(names)
         by_name = dict(zip(names, parameters))
-        items = "".join([f"{by_name.get(name, f'old.{name}')}, " for name in fields])
-        known = make, _written(parameters, f"new(cls, ({items}))", new=tuple.__new__, cls=cls)
+        items = tuple([f"{by_name.get(name, f'old.{name}')}, " for name in fields])
+        scope = {"__name__": __name__, "new": tuple.__new__, "cls": cls}
+        known = make, FunctionType(_of_fields(items, tuple(parameters)), scope)
         note(_copies, (cls, names), (cls,), known)
     return calls.forward_of(known[1])(old, *changes.values())
 

@@ -588,10 +588,16 @@ def record_delegated(iterator: Any, sent: Any) -> tuple[Any, Any]:
         number = record.items = record.items + 1
         iterator.forward = Away(iterator.forward)
         return (True, item), (_run_delegated_item, record, number)
+    if sent is None and type(iterator) in _WITHOUT_DERIVATIVE:
+        return delegated(iterator, None), None
     if sent is not None or not isinstance(iterator, Iterator):
         return _delegated_by_methods(iterator, sent)
     has, item, back = objects.iteration.record_next(iterator)
     return (has, item), None if back is None else (_run_delegated, back)
+
+
+# Iterators over ranges and text.
+_WITHOUT_DERIVATIVE = frozenset(type(iter(x)) for x in (range(0), range(1 << 70), "a", "\u00e4", b""))
 
 
 def _delegated_by_methods(iterator: Any, sent: Any) -> tuple[Any, Any]:

@@ -9,6 +9,7 @@ import operator
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
+from zyg.autodiff import objects
 from zyg.autodiff.identity import ByIdentity
 from zyg.autodiff.trying import bodies
 from zyg.errors import Unsupported
@@ -309,7 +310,7 @@ class Keyed(Steps):
                 if self.function is not None:
                     truth, asked = calls.call(self.function, (item,))
                 if type(truth) not in reach.SIZED:
-                    truth, truth_asked = reentry.followed(bool, (truth,))
+                    truth, truth_asked = objects.queries.QUERIES["truth"](truth)
             except StopIteration as end:
                 raise reentry.stopped(self.function, end) from None
             except BaseException as error:

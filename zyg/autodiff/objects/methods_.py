@@ -241,11 +241,6 @@ def _number_method(cls: Any, name: str) -> Callable[[calls.Handler], calls.Handl
     return register
 
 
-def _plain_number(cls: Any, x: Any) -> Any:
-    """Of an instance of a subclass the plain number, whose operators are not those of the subclass."""
-    return x if type(x) is cls or cls is Decimal else cls.__pos__(x)  # (decimals are rounded by that)
-
-
 def _binary_method(cls: Any, op: str, name: str, swapped: bool) -> None:
     compute, rule = getattr(cls, name), RULES[op]
 
@@ -254,7 +249,7 @@ def _binary_method(cls: Any, op: str, name: str, swapped: bool) -> None:
         y = compute(x, other, *mod)
         if y is NotImplemented or mod:
             return y, None
-        return y, _binary_back(rule, y, _plain_number(cls, x), other, swapped)
+        return y, _binary_back(rule, y, x, other, swapped)
 
 
 def _binary_back(rule: Any, y: Any, x: Any, other: Any, swapped: bool) -> Any:
@@ -275,7 +270,7 @@ def _divmod_method(cls: Any, name: str, swapped: bool) -> None:
         y = compute(x, other)
         if y is NotImplemented:
             return y, None
-        return y, (_run_divmod_method, _binary_back(rule, y[1], _plain_number(cls, x), other, swapped))
+        return y, (_run_divmod_method, _binary_back(rule, y[1], x, other, swapped))
 
 
 def _run_divmod_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -288,7 +283,7 @@ def _unary_method(cls: Any, op: str) -> None:
     @_number_method(cls, f"__{op}__")
     def unary(x: Any) -> tuple[Any, Any]:
         y = compute(x)
-        return y, number_back(rule, y, _plain_number(cls, x))
+        return y, number_back(rule, y, x)
 
 
 for _cls in (float, int, complex, Fraction, Decimal):

@@ -53,6 +53,8 @@ def _other_item(x: Any, key: Any) -> tuple[Any, Any]:
     t = type(x)
     if t is np.ndarray or (issubclass(t, np.ndarray) and not is_python(find(t, "__getitem__"))):
         return numpy_items.getitem(x, key)
+    if issubclass(t, tuple) and find(t, "__getitem__") is _of_tuple:
+        return item_of_tuple(x, key)
     if isinstance(x, (np.number, np.bool_)):
         y, back = numpy_moves.moving(operator.getitem, x, key)
         return y, None if back is None else (_run_number_item, back)
@@ -146,6 +148,20 @@ def _missing_item(x: Any, key: Any) -> tuple[Any, Any]:
 def run_default_made(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, x, key, made = back
     calls.run(made, accumulate(d, shadows.take_key(x, key)), shadows)
+
+
+_of_tuple: Any = tuple.__getitem__
+
+
+def item_of_tuple(x: Any, key: Any) -> tuple[Any, Any]:
+    """The same of what is of a class derived from `tuple`, which leaves that to it."""
+    if type(key) is int:
+        return tuple.__getitem__(x, key), (
+            run_tuple_item,
+            key if key >= 0 else key + tuple.__len__(x),
+            tuple.__len__(x),
+        )
+    return plain_getitem(x, key)
 
 
 def run_tuple_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -24,7 +24,7 @@ from ..objects.classes import read_by_name, set_by_name
 from ..objects.cotangents import INERT, NUMERIC, VALUES
 from ..objects.passing import passes
 from .knowledge import HEAP_TYPE, forgets, has_plain_shadow, is_constant_number, is_of_python, note_class
-from .readers import Reader, reader, reader_of_class, setter
+from .readers import Reader, is_undecided, reader, reader_of_class, setter
 from .sites import CONTAINERS, Methods, nobody
 
 # Operations whose reverse is written out where they were done plainly.
@@ -131,7 +131,8 @@ def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
         note(types.plain, cls, (cls,))
     else:
         read = functools.partial(_of_class, types, name) if _is_metaclass(cls) else reader(cls, name)
-        if read is None and type(find(cls, name)) not in (float, int):  # which may come to be read plainly
+        found = find(cls, name)
+        if read is None and type(found) not in (float, int) and not is_undecided(found):  # which may come to be known
             read = functools.partial(_in_general, name)
         if read is not None:
             note_class(cls)
@@ -236,7 +237,11 @@ def record_setattr(x: Any, value: Any, name: str, types: Types) -> Any:
         note_class(cls)
         note(types.plain, cls, (cls,))
     else:
-        write = setter(cls, name) or functools.partial(_set_in_general, name)
+        write = setter(cls, name)
+        if write is None:
+            if is_undecided(find(cls, name)):
+                return objects.RECORD["setattr"](x, value, name)
+            write = functools.partial(_set_in_general, name)
         note_class(cls)
         note(types.properties, cls, (cls,), write)
         return write(x, value)[1]

@@ -19,7 +19,7 @@ from zyg.backend.cpython import type_version, version_word
 from zyg.backend.phrases import forget_hashed
 
 from ..identity import lasts, let_go, note
-from ..objects import calls, classes, queries
+from ..objects import attributes, calls, classes, queries
 from ..objects.arithmetic import find
 from ..objects.classes import without_flow
 from ..objects.cotangents import INERT, VALUES
@@ -49,11 +49,25 @@ def is_of_python(cls: type) -> bool:
 
 def has_plain_shadow(cls: type) -> bool:
     """Whether instances have shadows, and attributes as those of other classes made by class statements: these may be derived from
-    containers, too."""
+    containers or text, too."""
     return all(c in _BASES or c.__flags__ & HEAP_TYPE for c in cls.__mro__)
 
 
-_BASES = frozenset({object, list, dict, set, deque, OrderedDict, defaultdict}) | classes.EXCEPTIONS
+_BASES = frozenset({object, list, dict, set, deque, OrderedDict, defaultdict, str, bytes}) | classes.EXCEPTIONS
+
+
+def is_of_values(cls: type) -> bool:
+    """Whether what is of a class is a value, as that of a builtin class which it is derived from, with a cotangent that flows, and
+    attributes are found in Python's usual way."""
+    return (
+        not _VALUES.isdisjoint(cls.__mro__)
+        and all(c is object or c in _VALUES or c.__flags__ & HEAP_TYPE for c in cls.__mro__)
+        and attributes.plain_lookup(cls)
+        and find(cls, "__getattr__") is None
+    )
+
+
+_VALUES = frozenset({tuple, float, int, complex})
 
 
 # What is of exactly these types has no cotangent that flows: it carries nothing, or has a shadow.

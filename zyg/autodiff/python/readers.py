@@ -13,6 +13,7 @@ from collections.abc import Callable
 from types import (
     FunctionType,
     GetSetDescriptorType,
+    MemberDescriptorType,
     MethodDescriptorType,
     MethodType,
     NoneType,
@@ -28,8 +29,8 @@ from ..objects import attributes, calls, classes, dates, native
 from ..objects.arithmetic import find, is_python
 from ..objects.cotangents import DATES, accumulate, is_number
 from ..objects.passing import passes
-from .knowledge import changes, has_plain_shadow, is_plain, note_class, note_code
-from .sites import forward_of_method
+from .knowledge import changes, has_plain_shadow, is_of_values, is_plain, note_class, note_code
+from .sites import call_known_method, forward_of_method
 
 Reader = Callable[[Any], tuple[Any, Any]]
 
@@ -50,6 +51,8 @@ def reader(cls: type, name: str) -> Reader | None:
         return _field(type(found).__get__, found, cls, (in_field, fields.index(name), len(fields)))
     if type(found) is FunctionType and issubclass(cls, tuple) and not cls.__dictoffset__:
         return functools.partial(_method_of_tuple, found)
+    if type(found) is property and (is_of_values(cls) or has_plain_shadow(cls)):
+        return _of_property(found) if find(cls, "__getattr__") is None else None
     if not has_plain_shadow(cls):
         return None
     if name == "__dict__":
@@ -66,8 +69,6 @@ def reader(cls: type, name: str) -> Reader | None:
         if type(find(cls, "__dict__")) is GetSetDescriptorType:
             return _held_or_asked(name, forward)
         return _read_or_asked(name, forward)
-    if type(found) is property:
-        return _forward_of(found.fget, 1) if other is None else None
     if other is not None:
         return None
     if type(found) is functools.cached_property:
@@ -81,6 +82,18 @@ def reader(cls: type, name: str) -> Reader | None:
     made = _by_descriptor(forward, found, cls)
     note_class(type(found))
     return made if find(type(found), "__set__") is not None else _kept(name, made)
+
+
+def _of_property(found: property) -> Any:
+    """The forward half of a property's function, or of a getter of the module `operator`, which never changes."""
+    if type(found.fget) in calls.GETTERS:
+        return functools.partial(call_known_method, calls.forward_of(found.fget))
+    return _forward_of(found.fget, 1)
+
+
+def is_undecided(found: Any) -> bool:
+    """Whether it is still being tried to run a function of a property natively."""
+    return type(found) is property and (calls.is_tried(found.fget) or calls.is_tried(found.fset))
 
 
 _CLASS = object.__dict__["__class__"]
@@ -200,7 +213,8 @@ def _run_by_descriptor(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def reader_of_class(cls: type, name: str) -> Reader | None:
     """What reads the attribute of a class itself; None if that may run code."""
     of_metaclass, held = find(type(cls), name), find(cls, name)
-    if name == "__dict__" or (of_metaclass is not None and type(of_metaclass) is not GetSetDescriptorType):
+    of_c = (GetSetDescriptorType, MemberDescriptorType)
+    if name == "__dict__" or (of_metaclass is not None and type(of_metaclass) not in of_c):
         return None
     if (held is None and of_metaclass is None) or is_python(find(type(held), "__get__")):
         return None

@@ -28,13 +28,13 @@ from zyg.rules import has_ruled_instances
 
 from .. import objects
 from ..identity import lasts, note
-from ..objects import attributes, calls, classes, generators, numpy_shortcuts, spreading
+from ..objects import calls, classes, generators, numpy_shortcuts, spreading
 from ..objects.adapters import adapter, compiled, constructing
 from ..objects.arithmetic import find
 from ..objects.cotangents import DATES
 from ..objects.passing import passes
 from ..trying import bodies
-from .knowledge import HEAP_TYPE, is_of_python, is_permanent, is_plain, lets_go, note_class, note_code
+from .knowledge import HEAP_TYPE, is_of_python, is_of_values, is_permanent, is_plain, lets_go, note_class, note_code
 
 
 def nobody() -> None:
@@ -371,21 +371,13 @@ def _note_method(f: MethodType, table: Methods | None, forward: Any) -> None:
     if cls in table:
         if cls.__dictoffset__ == 0 or (table.checked and not bodies):
             note(table, cls, (cls,), forward)
-    elif is_tuple_of_values(cls) and not table.name.startswith("__"):
+    elif (
+        (cls.__dictoffset__ == 0 or (table.checked and not bodies))
+        and is_of_values(cls)  # (then the cotangent of `self` is that of the object)
+        and not table.name.startswith("__")
+    ):
         note_class(cls)
         note(table, cls, (cls,), forward)
-
-
-def is_tuple_of_values(cls: type) -> bool:
-    """Whether instances are what stands in them, as those of named tuples, and methods are found in Python's usual way. (The
-    cotangent of `self` is that of the object.)"""
-    return (
-        issubclass(cls, tuple)
-        and not cls.__dictoffset__
-        and all(c is object or c is tuple or c.__flags__ & HEAP_TYPE for c in cls.__mro__)
-        and attributes.plain_lookup(cls)
-        and find(cls, "__getattr__") is None
-    )
 
 
 def forward_with_names(f: Any, site: Site, names: tuple[str, ...]) -> Any:
@@ -646,7 +638,10 @@ def _maker(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
     """The forward half of a class whose instances are made by its `__new__` alone, as those of named tuples."""
     new = cls.__new__
     if not is_plain(new):
-        return None
+        made = None if names else classes.handler_of_value(cls)
+        if made is not None:
+            note_class(cls)
+        return made
     calls.forward_of(new)
     forward = forward_of_method(new, arity + 1, names)
     if forward is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
-from types import FunctionType, MethodType
+from types import FunctionType, MethodType, WrapperDescriptorType
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ from ..objects.numpy_numbers import PAIRS
 from ..objects.passing import passes
 from ..objects.shadows import F64
 from ..trying import bodies
-from .knowledge import HEAP_TYPE, has_plain_shadow, is_of_python, is_plain, note_class, note_code
+from .knowledge import HEAP_TYPE, has_plain_shadow, is_of_python, is_of_values, is_plain, note_class, note_code
 from .sites import Table, Tables, forward_of_method, new_tables, noted, operators
 
 
@@ -84,12 +84,39 @@ def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]
         elif ta in NUMBERS:
             if tb not in NUMBERS and not issubclass(tb, NUMERIC):
                 noted(known, types, (tb,), tb, reflected, 2, True)
+            else:
+                _note_numbers(known, types, op)
         elif ta not in SCALARS and ta.__flags__ & HEAP_TYPE and (ta is tb or not issubclass(tb, ta)):
             noted(known, types, types, ta, slot, 2, False)
+            _note_numbers(known, types, op)
         return general(a, b)
 
     record.__name__ = record.__qualname__ = f"record_{op}"
     return record if short is None else deferred("record", record, counted=False)
+
+
+def _note_numbers(known: Table, types: tuple[type, type], op: str) -> None:
+    """Note an operator of classes derived from those of numbers, which leave it to these."""
+    methods = find(types[0], f"__{op}__"), find(types[1], f"__r{op}__")
+    if type(methods[0]) is not WrapperDescriptorType or type(methods[1]) is not WrapperDescriptorType:
+        return
+    if all(t in NUMBERS or (is_of_values(t) and issubclass(t, (float, int, complex))) for t in types):
+        for t in types:
+            note_class(t)
+        note(known, types, types, (False, methods[0], _OF_NUMBERS[op]))
+
+
+def _of_numbers(op: str) -> Any:
+    function, rule = arithmetic.FUNCTIONS[op], arithmetic.RULES[op]
+
+    def record(a: Any, b: Any) -> tuple[Any, Any]:
+        y = function(a, b)
+        return y, (arithmetic.run_rule, rule, y, arithmetic.plain_number(a), arithmetic.plain_number(b))
+
+    return record
+
+
+_OF_NUMBERS = {op: _of_numbers(op) for op in ("add", "sub", "mul", "truediv", "pow", "mod")}
 
 
 def run_reflected(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -202,11 +229,15 @@ def _getitem(x: Any, key: Any) -> tuple[Any, Any]:
                 return x[key], (iteration.run_dict_item, x, key)
             if type(x.default_factory) is type and x.default_factory in _MAKE_EMPTY:
                 return x[key], (subscripts.run_default_made, x, key, None)
+    elif issubclass(t, tuple) and find(t, "__getitem__") is _of_tuple:
+        note_class(t)
+        note(_reading[1 if bodies else 0], t, (t,), (False, _of_tuple, subscripts.item_of_tuple))
     else:
         _note_special(_reading, t, "__getitem__", 2)
     return objects.RECORD["getitem"](x, key)
 
 
+_of_tuple: Any = tuple.__getitem__
 _MAKE_EMPTY = frozenset({float, int, list, dict, set})  # what needs nothing, so that nothing comes to it
 
 
