@@ -25,8 +25,8 @@ def is_library(function: Function) -> bool:
     return {"shared", "name"} <= function.attrs.keys()
 
 
-def keep(lowered: Lowered, names: Sequence[str], write: Write) -> set[str]:
-    """Make a function, and what it calls, a module of its own, if it can be one; gives what the program then need not have."""
+def keep(lowered: Lowered, names: Sequence[str], write: Write) -> bool:
+    """Make a function, and what it calls, a module of its own, if it can be one; whether it is."""
     from .cache import digest
 
     first = names[0]
@@ -37,7 +37,7 @@ def keep(lowered: Lowered, names: Sequence[str], write: Write) -> set[str]:
         write(alone, name, "" if name == first else "internal ")
     text = alone.text
     if text.count("\n") < LINES or alone.objects:
-        return set()
+        return False
     symbol = f"{_NAME}_{digest(text)[:32]}"
     lowered.kept[symbol] = text.replace(f"@{_NAME}(", f"@{symbol}(")
     there = replace(abi, symbol="@" + symbol)
@@ -46,7 +46,7 @@ def keep(lowered: Lowered, names: Sequence[str], write: Write) -> set[str]:
         _call_with_numbers(lowered, abi, there, alone)
     else:
         lowered.signatures[first] = there
-    return {first}
+    return True
 
 
 def _call_with_numbers(lowered: Lowered, abi: FunctionABI, there: FunctionABI, alone: Lowered) -> None:

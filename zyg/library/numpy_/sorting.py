@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays
-from zyg.frontend.functions import unchecked
+from zyg.frontend.functions import shared_by_flags, unchecked
 from zyg.frontend.values import Abstract
 from zyg.ir.types import I64, Array
 
@@ -136,6 +136,7 @@ def no_memory(failed: int) -> None:
         raise MemoryError("no memory for sorting")
 
 
+@shared_by_flags
 @unchecked
 def orders(rows: Any, stable: bool) -> Any:
     """The places of the numbers of each row of a packed matrix, in sorted order."""
@@ -162,6 +163,7 @@ def sorted_rows(rows: Any) -> Any:
     return sorted_copy(rows)
 
 
+@shared_by_flags
 @unchecked
 def sorted_copy(rows: Any) -> Any:
     """The same, which has no derivative."""

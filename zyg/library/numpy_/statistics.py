@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zyg.frontend.functions import unchecked
+from zyg.frontend.functions import shared_by_flags, unchecked
 
 from ..intrinsics import cut, unsupported
 from ..registry import implements
@@ -107,6 +107,7 @@ def ordered(rows: Any, wanted: Any, without_nan: bool) -> Any:
     return in_order(rows, wanted, without_nan), None
 
 
+@shared_by_flags
 @unchecked
 def in_order(rows: Any, wanted: Any, without_nan: bool) -> Any:
     if selecting.takes(rows) and selecting.is_faster(rows, wanted(rows.shape[1])):
@@ -114,6 +115,7 @@ def in_order(rows: Any, wanted: Any, without_nan: bool) -> Any:
     return sorted_copy(rows)
 
 
+@shared_by_flags
 @unchecked
 def places_in_order(rows: Any, wanted: Any, without_nan: bool) -> Any:
     order = np.empty(rows.shape, np.int64)
