@@ -45,7 +45,7 @@ def lower(
     tells LLVM where in the source instructions come from, `masks`: the processor can leave out lanes of vectors. `apart`: large
     functions of the library are modules of their own (kept.py)."""
     names = _reachable(module, entry)
-    lowered = Lowered(ModuleText(), [ErrorSite("SystemError", "no error")], [], masks=masks)
+    lowered = Lowered(ModuleText(), [ErrorSite("SystemError", "no error")], [], masks=masks, keeps=apart)
     if any("lanes" in module.functions[name].attrs for name in names):
         lowered.module.flags.add(LANES)
     whole = {name for name in names if "elements" in module.functions[name].attrs}

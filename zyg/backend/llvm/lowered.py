@@ -55,6 +55,7 @@ class Lowered:
     shares: bool = False
     shared: dict[Hashable, FunctionABI] = field(default_factory=dict)
     masks: bool = False
+    keeps: bool = False  # whether there may be such modules
     kept: dict[str, str] = field(default_factory=dict)
 
     def status(self, site: ErrorSite) -> int:

@@ -396,25 +396,65 @@ def median_of(a: Any, axis: Any, keepdims: bool, out: Any, without_nan: bool) ->
     source = source.astype(inexact_dtype(source))
     rows, outer, kept = reduced_lines(source, axis)
     shape = kept if constant(keepdims, "the flag keepdims") else outer
-    rows, order = ordered(rows, lambda n: np.arange(max(n // 2 - 1, 0), min(n // 2 + 1, n)), without_nan)
-    made = reshaped(middles(rows, order, without_nan), shape)
+    made = reshaped(middles(rows, without_nan), shape)
     if axis is not None and not is_sequence(axis) and not without_nan:
         made = laid_without(made, source, (axis_index(axis, source.ndim),), keepdims)
     return store(made, out)
 
 
+def middles(rows: Any, without_nan: bool) -> Any:
+    """Of each row the element in the middle of its order, or what is between two; of a row with a nan a nan, or what its numbers give."""
+    if is_differentiated() and rows.dtype.kind == "f":
+        return at_middles(rows, middle_places(cut(rows), without_nan))
+    return sorted_middles(rows, without_nan)
+
+
+def around_middle(n: int) -> Any:
+    return np.arange(max(n // 2 - 1, 0), min(n // 2 + 1, n))
+
+
+@shared_by_flags
 @unchecked
-def middles(rows: Any, order: Any, without_nan: bool) -> Any:
-    result = np.empty(rows.shape[0], rows.dtype)
+def sorted_middles(rows: Any, without_nan: bool) -> Any:
+    """The same, which has no derivative."""
+    rows = in_order(rows, around_middle, without_nan)
+    return at_middles(rows, places_of_middles(rows, None, without_nan))
+
+
+@shared_by_flags
+@unchecked
+def middle_places(rows: Any, without_nan: bool) -> Any:
+    return places_of_middles(rows, places_in_order(rows, around_middle, without_nan), without_nan)
+
+
+@unchecked
+def places_of_middles(rows: Any, order: Any, without_nan: bool) -> Any:
+    """Where in ordered rows the two elements are between which the middle is, or the same place twice: of the one element there, or of
+    a nan; -1 where there is none."""
+    places = np.empty((rows.shape[0], 2), np.int64)
     for i in range(rows.shape[0]):
         n = numbers(rows, order, i) if without_nan else rows.shape[1]
         last = ranked(rows, order, i, n - 1) if n > 0 else rows.dtype.type(math.nan)
+        first, second = (n - 1) // 2, n // 2
         if last != last:
-            result[i] = last
-        elif n % 2:
-            result[i] = ranked(rows, order, i, n // 2)
+            first, second = n - 1, n - 1
+        places[i, 0] = first if order is None or first < 0 else order[i, first]
+        places[i, 1] = second if order is None or second < 0 else order[i, second]
+    return places
+
+
+@unchecked
+def at_middles(rows: Any, places: Any) -> Any:
+    """Nothing but elements is looked at, so that a derivative has nothing to keep."""
+    result = np.empty(rows.shape[0], rows.dtype)
+    for i in range(rows.shape[0]):
+        first, second = places[i, 0], places[i, 1]
+        if first < 0:
+            result[i] = math.nan
+        elif first == second:
+            result[i] = rows[i, first]
         else:
-            result[i] = (ranked(rows, order, i, n // 2 - 1) + ranked(rows, order, i, n // 2)) / 2
+            result[i] = (rows[i, first] + rows[i, second]) / 2
     return result
 
 
