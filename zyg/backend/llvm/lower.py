@@ -98,7 +98,9 @@ def lower(
 
     def stays(name: str) -> bool:
         function = module.functions[name]
-        return apart and is_library(function) and name not in recursive and keep(lowered, _reachable(module, name), write)
+        return (
+            apart and is_library(function) and name not in recursive and keep(lowered, _reachable(module, name), write)
+        )
 
     for name in _reachable(module, entry, stays):
         write(lowered, name, "" if exported and name == entry else "internal ")

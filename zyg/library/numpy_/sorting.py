@@ -159,7 +159,7 @@ def picked(rows: Any, places: Any) -> Any:
 def sorted_rows(rows: Any) -> Any:
     """A copy of a matrix with sorted rows."""
     if is_differentiated() and rows.dtype.kind in "fc":
-        return picked(rows, orders(rows, False))
+        return picked(rows, orders(cut(rows), False))
     return sorted_copy(rows)
 
 
