@@ -110,6 +110,7 @@ def merge_places(a: Any, order: Any) -> None:
         width *= 2
 
 
+@shared_by_flags
 @unchecked
 def sort_vector(a: Any) -> None:
     """Sort the numbers of a packed vector in their memory."""
