@@ -45,8 +45,10 @@ def apart(lowered: Lowered, names: Sequence[str], write: Write) -> tuple[Functio
     from .cache import digest
 
     abi = lowered.signatures[names[0]]
-    alone = Lowered(ModuleText(), lowered.errors[:1], [], masks=lowered.masks)
-    alone.signatures = {**lowered.signatures, names[0]: replace(abi, symbol="@" + _NAME)}
+    alone = Lowered(ModuleText(), lowered.errors[:1], [], masks=lowered.masks, alone=True)
+    # Which numbers their names have depends on what else there is in the program.
+    symbols = {name: f"@{_NAME}.{n}" if n else f"@{_NAME}" for n, name in enumerate(names)}
+    alone.signatures |= {name: replace(lowered.signatures[name], symbol=new) for name, new in symbols.items()}
     for name in names:
         write(alone, name, "" if name == names[0] else "internal ")
     text = alone.text
