@@ -192,7 +192,7 @@ def rare_collections() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-_COLLECT_EVERY = (100_000, 50, 10)
+_COLLECT_EVERY = (500_000, 50, 10)
 
 
 def compile(request: Request, until: str = "native") -> Any:

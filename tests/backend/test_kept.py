@@ -134,3 +134,49 @@ def test_every_part_is_assembly_that_the_verifier_passes():
 
 
 DEFINED = r"^(?:define (?!internal|private)[^@]*@|@)([\w.]+)(?:\(| = (?!external|internal|private|appending))"
+
+
+def middle(x):
+    return np.median(x) * x[0]
+
+
+def middle_among_others(x):
+    y = np.sort(np.exp(-x * x))
+    if y[0] < 0:
+        raise ValueError("below zero")
+    return np.sum(y * x[::-1]) + np.median(y) * np.median(x - 1.0)
+
+
+@each_in_turn
+def test_statistics_and_their_derivatives_are_the_same_in_every_program():
+    x = np.arange(5.0)
+    one, other = (set(compiled(zyg.grad(f), (x,)).native.lowered.kept) for f in (middle, middle_among_others))
+    assert one and one < other
+
+
+def named_otherwise(matrix, right):
+    ordered = np.sort(right)
+    triangle = np.linalg.cholesky(matrix)
+    return (
+        np.median(ordered)
+        + np.quantile(right, 0.3)
+        + np.sum(np.linalg.solve(triangle, ordered))
+        + np.linalg.svd(matrix)[1][0]
+    )
+
+
+def named_so(a, b):
+    if a[0, 0] < 0:
+        raise ValueError("below zero")
+    x = np.linalg.solve(np.linalg.cholesky(a), b)
+    return np.quantile(x, 0.1) + np.linalg.svd(a)[1][1] + np.median(b) + np.sum(np.sort(x) * b)
+
+
+@each_in_turn
+def test_texts_do_not_say_what_programs_call_things():
+    one, other = (
+        set(compiled(zyg.grad(f, (0, 1)), (MATRIX, np.arange(3.0))).native.lowered.kept)
+        for f in (named_otherwise, named_so)
+    )
+    assert len(one) > 4
+    assert one == other

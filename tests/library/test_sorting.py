@@ -174,3 +174,19 @@ def test_derivatives_of_order_statistics_of_long_rows_go_to_elements_of_their_ow
             )
     both = zyg.grad(np.median)(np.ones(3000))
     assert sorted(both[both != 0]) == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("function", (np.sort, lambda x: np.partition(x, 2), np.median, lambda x: np.quantile(x, 0.4)))
+def test_pullbacks_of_pullbacks_where_orders_are_functions_of_their_own(function):
+    def pulled(x, d):
+        return zyg.pullback(lambda x: function(x) * x * x, x)[1](d)[0]
+
+    x, d, e = np.array([0.3, -0.7, 1.2, 0.4, -0.1]), np.arange(1.0, 6.0), np.array([0.2, 1.0, -0.5, 0.3, 2.0])
+    value, back = zyg.jit(lambda x, d: zyg.pullback(pulled, x, d)[0])(x, d), zyg.pullback(pulled, x, d)[1]
+    np.testing.assert_allclose(value, pulled(x, d))
+    step = 1e-6
+    for slope, at in zip(back(e), range(2), strict=True):
+        for k in range(5):
+            moved = step * np.eye(5)[k]
+            above, below = (pulled(x + s * moved, d) if at == 0 else pulled(x, d + s * moved) for s in (1, -1))
+            assert slope[k] == pytest.approx(e @ (above - below) / (2 * step), abs=1e-7)

@@ -170,7 +170,11 @@ class _Adjoint(ReverseInstructions):
                 self.return_block.instrs.insert(-1, Instr("push", [self.tape, *saved]))
             else:
                 copies = {}
-            shadows = [self.shadows[ret.operands[k]] for k in callee.array_results]
+            self.return_block.instrs.pop()
+            at_end = Builder(f, self.return_block)
+            at_end.position = ret.position
+            shadows = [self._shadow_or_dummy(at_end, ret.operands[k]) for k in callee.array_results]
+            self.return_block.instrs.append(ret)
             ret.operands.extend(shadows)
             f.results = (*f.results, *[s.type for s in shadows])
         else:

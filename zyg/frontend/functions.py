@@ -49,7 +49,7 @@ _GENERATOR_FLAG = 0x20
 
 
 UNCHECKED: set[Any] = set()
-SHARED: set[Any] = set()
+SHARED: dict[Any, tuple[type, ...]] = {}  # with the classes of numbers whose constants become arguments like others
 
 
 def unchecked(function: Any) -> Any:
@@ -60,7 +60,13 @@ def unchecked(function: Any) -> Any:
 
 def shared(function: Any) -> Any:
     """Decorator for library code that is compiled once for arguments of the same types, not in place of each call."""
-    SHARED.add(function.__code__)
+    SHARED[function.__code__] = NUMBER_CLASSES
+    return function
+
+
+def shared_by_flags(function: Any) -> Any:
+    """The same, for each combination of the flags and integers that are known when compiling."""
+    SHARED[function.__code__] = DIFFERENTIABLE
     return function
 
 
@@ -224,7 +230,7 @@ def call_specialised(
 
     if any(_parts(s, {}) > MAX_PARTS for s in slots):
         raise _ever_new_types(e, f, slots)
-    classes = NUMBER_CLASSES
+    classes = SHARED.get(f.code, NUMBER_CLASSES)
     if e.inference.fixed and not (_calls_itself(f) or _is_active(e, f.code)):
         classes = DIFFERENTIABLE
     roots = [widened(e, f, classes), *(widened(e, s, classes) for s in slots)]
@@ -376,6 +382,8 @@ def _infer_body(
     inner.function.attrs["name"] = f.code.co_qualname
     if f.code in SHARED:
         inner.function.attrs["shared"] = True
+        for n, p in enumerate(inner.function.params):  # not what they are called by who calls it first: a module that is kept
+            p.name = f"a{n}"  # has them in its text, which tells it from others
     try:
         result = evaluate_in_place(inner, callee, prepare(f.code), own[1:], library)
     except Stop:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from ...ir.core import Function
 from ...ir.records import replace
-from .lowered import FunctionABI, Lowered
+from .lowered import ErrorSite, FunctionABI, Lowered
 from .text import ModuleText
 
 LINES = 60  # of assembly, from which on a function is worth a call that LLVM does not see into
@@ -25,34 +25,46 @@ def is_library(function: Function) -> bool:
     return {"shared", "name"} <= function.attrs.keys()
 
 
-def keep(lowered: Lowered, names: Sequence[str], write: Write) -> set[str]:
-    """Make a function, and what it calls, a module of its own, if it can be one; gives what the program then need not have."""
+def keep(lowered: Lowered, names: Sequence[str], write: Write) -> bool:
+    """Make a function, and what it calls, a module of its own, if it can be one; whether it is."""
+    found = apart(lowered, names, write)
+    if found is None:
+        return False
+    there, errors = found
+    abi = lowered.signatures[names[0]]
+    if errors:
+        _call_with_numbers(lowered, abi, there, errors)
+    else:
+        lowered.signatures[names[0]] = there
+    return True
+
+
+def apart(lowered: Lowered, names: Sequence[str], write: Write) -> tuple[FunctionABI, list[ErrorSite]] | None:
+    """How to call a function that is a module of its own, and the errors for which its numbers stand, from 1 on; None if it cannot
+    be one."""
     from .cache import digest
 
-    first = names[0]
-    abi = lowered.signatures[first]
-    alone = Lowered(ModuleText(), lowered.errors[:1], [], masks=lowered.masks)
-    alone.signatures = {**lowered.signatures, first: replace(abi, symbol="@" + _NAME)}
+    abi = lowered.signatures[names[0]]
+    alone = Lowered(ModuleText(), lowered.errors[:1], [], masks=lowered.masks, alone=True)
+    # Which numbers their names have depends on what else there is in the program.
+    symbols = {name: f"@{_NAME}.{n}" if n else f"@{_NAME}" for n, name in enumerate(names)}
+    alone.signatures |= {name: replace(lowered.signatures[name], symbol=new) for name, new in symbols.items()}
     for name in names:
-        write(alone, name, "" if name == first else "internal ")
+        write(alone, name, "" if name == names[0] else "internal ")
     text = alone.text
     if text.count("\n") < LINES or alone.objects:
-        return set()
+        return None
     symbol = f"{_NAME}_{digest(text)[:32]}"
     lowered.kept[symbol] = text.replace(f"@{_NAME}(", f"@{symbol}(")
     there = replace(abi, symbol="@" + symbol)
     lowered.module.externals[symbol] = there.declaration()
-    if len(alone.errors) > 1:
-        _call_with_numbers(lowered, abi, there, alone)
-    else:
-        lowered.signatures[first] = there
-    return {first}
+    return there, alone.errors[1:]
 
 
-def _call_with_numbers(lowered: Lowered, abi: FunctionABI, there: FunctionABI, alone: Lowered) -> None:
+def _call_with_numbers(lowered: Lowered, abi: FunctionABI, there: FunctionABI, errors: Sequence[ErrorSite]) -> None:
     """The function that is called in the program."""
     before = len(lowered.errors) - 1
-    lowered.errors += alone.errors[1:]
+    lowered.errors += errors
     arguments = there.declaration().partition("(")[2].removesuffix(")").split(", ")
     given = ", ".join(f"{type} %a{n}" for n, type in enumerate(arguments))
     lowered.module.functions.append(

@@ -17,7 +17,7 @@ pointer to such three words; in results and in memory it is the words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping
 
 from ...ir.analysis import Loops
 from ...ir.core import Function, Instr, Module
@@ -45,7 +45,7 @@ def lower(
     tells LLVM where in the source instructions come from, `masks`: the processor can leave out lanes of vectors. `apart`: large
     functions of the library are modules of their own (kept.py)."""
     names = _reachable(module, entry)
-    lowered = Lowered(ModuleText(), [ErrorSite("SystemError", "no error")], [], masks=masks)
+    lowered = Lowered(ModuleText(), [ErrorSite("SystemError", "no error")], [], masks=masks, keeps=apart)
     if any("lanes" in module.functions[name].attrs for name in names):
         lowered.module.flags.add(LANES)
     whole = {name for name in names if "elements" in module.functions[name].attrs}
@@ -96,13 +96,14 @@ def lower(
             function.places = Places(to.module, module.functions[name])
         function.lower(linkage)
 
-    kept: set[str] = set()
-    for name in names:
-        if apart and is_library(module.functions[name]) and name not in recursive:
-            kept |= {name} & keep(lowered, _reachable(module, name), write)
-    for name in _reachable(module, entry, kept):
-        if name not in kept:
-            write(lowered, name, "" if exported and name == entry else "internal ")
+    def stays(name: str) -> bool:
+        function = module.functions[name]
+        return (
+            apart and is_library(function) and name not in recursive and keep(lowered, _reachable(module, name), write)
+        )
+
+    for name in _reachable(module, entry, stays):
+        write(lowered, name, "" if exported and name == entry else "internal ")
     return lowered
 
 
@@ -147,16 +148,17 @@ def _callees(f: Function) -> list[str]:
     return [i.attrs["callee"] for i in _instrs(f) if i.op == "call"]
 
 
-def _reachable(module: Module, entry: str, kept: Set[str] = frozenset()) -> list[str]:
-    """The functions that are called, but for what only those of `kept` call."""
-    seen, work = [entry], [entry]
+def _reachable(module: Module, entry: str, stays: Callable[[str], bool] = lambda _: False) -> list[str]:
+    """The functions that are called, but for those that stay elsewhere, and what only they call."""
+    seen, found, work = {entry}, [entry], [entry]
     while work:
         for callee in _callees(module.functions[work.pop()]):
             if callee not in seen:
-                seen.append(callee)
-                if callee not in kept:
+                seen.add(callee)
+                if not stays(callee):
+                    found.append(callee)
                     work.append(callee)
-    return seen
+    return found
 
 
 def _closure(callees: Mapping[str, list[str]], first: Iterable[str]) -> set[str]:

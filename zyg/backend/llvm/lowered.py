@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any, Protocol
 
 from ...ir.core import Position
-from ...ir.records import field, record
+from ...ir.records import field, record, replace
 from ...ir.types import F64, Type
 from .text import Emitter, ModuleText, component_types, value_types
 
@@ -55,21 +55,29 @@ class Lowered:
     shares: bool = False
     shared: dict[Hashable, FunctionABI] = field(default_factory=dict)
     masks: bool = False
+    keeps: bool = False  # whether there may be such modules
+    alone: bool = False  # whether this is one
     kept: dict[str, str] = field(default_factory=dict)
 
     def status(self, site: ErrorSite) -> int:
         """The number that stands for this error."""
-        if site not in self.statuses:
-            self.statuses[site] = len(self.errors)
+        key = self._what(site)
+        if key not in self.statuses:
+            self.statuses[key] = len(self.errors)
             self.errors.append(site)
-        return self.statuses[site]
+        return self.statuses[key]
 
     def two_statuses(self, first: ErrorSite, second: ErrorSite) -> int:
         """The first of two numbers in a row that stand for these."""
-        if (first, second) not in self.pairs:
-            self.pairs[first, second] = len(self.errors)
+        key = self._what(first), self._what(second)
+        if key not in self.pairs:
+            self.pairs[key] = len(self.errors)
             self.errors += [first, second]
-        return self.pairs[first, second]
+        return self.pairs[key]
+
+    def _what(self, site: ErrorSite) -> ErrorSite:
+        """What tells errors apart: in a module that is the same in every program not where these call it."""
+        return replace(site, position=None) if self.alone else site
 
     def object_index(self, value: object) -> int:
         """The place of a Python object in the table."""

@@ -148,15 +148,20 @@ def _eigh_rule(a: Any, upper: bool) -> Any:
     w, v = eigh_of(a, upper)
 
     def back(d: Any) -> Any:
-        dw, dv = d
-        vh = conj_swapped(v)
-        inner = np.matmul(vh, dv)
-        inner = 0.5 * (inner - conj_swapped(inner)) * inverse_differences(w) + undetermined(w, inner)
-        s = np.matmul(v * dw, vh) + np.matmul(np.matmul(v, inner), vh)
-        half = lower_half(s + conj_swapped(s))
+        half = eigh_cotangent(w, v, *d)
         return conj_swapped(half) if upper else half, None
 
     return (w, v), back
+
+
+@shared
+def eigh_cotangent(w: Any, v: Any, dw: Any, dv: Any) -> Any:
+    """That of the lower triangle."""
+    vh = conj_swapped(v)
+    inner = np.matmul(vh, dv)
+    inner = 0.5 * (inner - conj_swapped(inner)) * inverse_differences(w) + undetermined(w, inner)
+    s = np.matmul(v * dw, vh) + np.matmul(np.matmul(v, inner), vh)
+    return lower_half(s + conj_swapped(s))
 
 
 @tangent(eigh_of)
@@ -164,8 +169,12 @@ def _eigh_tangent(a: Any, upper: bool) -> Any:
     w, v = eigh_of(a, upper)
 
     def push(da: Any, _: Any) -> Any:
-        low = lower_half(conj_swapped(da) if upper else da)
-        inner = np.matmul(np.matmul(conj_swapped(v), low + conj_swapped(low)), v)
-        return np.diagonal(inner.real).copy(), np.matmul(v, inner * inverse_differences(w) + undetermined(w, inner))
+        return eigh_tangents(w, v, lower_half(conj_swapped(da) if upper else da))
 
     return (w, v), push
+
+
+@shared
+def eigh_tangents(w: Any, v: Any, low: Any) -> Any:
+    inner = np.matmul(np.matmul(conj_swapped(v), low + conj_swapped(low)), v)
+    return np.diagonal(inner.real).copy(), np.matmul(v, inner * inverse_differences(w) + undetermined(w, inner))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zyg.frontend.functions import unchecked
+from zyg.frontend.functions import shared, unchecked
 from zyg.rules import adjoint, tangent
 
 from ..intrinsics import unsupported
@@ -55,6 +55,7 @@ def pseudo_inverse(a: Any, rcond: Any) -> Any:
 
 
 @implements(pseudo_inverse)
+@shared
 @unchecked
 def _pseudo_inverse(a: Any, rcond: Any) -> Any:
     u, s, vt = svd_of(a, False)
@@ -71,30 +72,34 @@ def _pseudo_inverse_rule(a: Any, rcond: Any) -> Any:
     separate" (1973), equation 4.12, transposed: for a rank that does not change."""
     y = pseudo_inverse(a, rcond)
 
-    def back(d: Any) -> Any:
-        yt, dt = conj_swapped(y), conj_swapped(d)
-        made = -np.matmul(np.matmul(yt, d), yt)
-        part = np.matmul(np.matmul(dt, y), yt)
-        made = made + part - np.matmul(a, np.matmul(y, part))
-        part = np.matmul(yt, np.matmul(y, dt))
-        return made + part - np.matmul(np.matmul(part, y), a), None
+    return y, lambda d: (pseudo_inverse_cotangent(a, y, d), None)
 
-    return y, back
+
+@shared
+def pseudo_inverse_cotangent(a: Any, y: Any, d: Any) -> Any:
+    yt, dt = conj_swapped(y), conj_swapped(d)
+    made = -np.matmul(np.matmul(yt, d), yt)
+    part = np.matmul(np.matmul(dt, y), yt)
+    made = made + part - np.matmul(a, np.matmul(y, part))
+    part = np.matmul(yt, np.matmul(y, dt))
+    return made + part - np.matmul(np.matmul(part, y), a)
 
 
 @tangent(pseudo_inverse)
 def _pseudo_inverse_tangent(a: Any, rcond: Any) -> Any:
     y = pseudo_inverse(a, rcond)
 
-    def push(da: Any, _: Any) -> Any:
-        yt, turned = conj_swapped(y), conj_swapped(da)
-        made = -np.matmul(np.matmul(y, da), y)
-        part = np.matmul(np.matmul(y, yt), turned)
-        made = made + part - np.matmul(np.matmul(part, a), y)
-        part = np.matmul(np.matmul(turned, yt), y)
-        return made + part - np.matmul(y, np.matmul(a, part))
+    return y, lambda da, _: pseudo_inverse_tangent(a, y, da)
 
-    return y, push
+
+@shared
+def pseudo_inverse_tangent(a: Any, y: Any, da: Any) -> Any:
+    yt, turned = conj_swapped(y), conj_swapped(da)
+    made = -np.matmul(np.matmul(y, da), y)
+    part = np.matmul(np.matmul(y, yt), turned)
+    made = made + part - np.matmul(np.matmul(part, a), y)
+    part = np.matmul(np.matmul(turned, yt), y)
+    return made + part - np.matmul(y, np.matmul(a, part))
 
 
 @implements(np.linalg.lstsq)

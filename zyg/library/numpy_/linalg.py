@@ -164,6 +164,7 @@ def _determinant(a: Any) -> Any:
     return sign * result
 
 
+@shared
 @unchecked
 def sign_and_product(a: Any) -> tuple[Any, Any, Any]:
     """Of a matrix: the sign of its determinant (a number of absolute value 1), its absolute value, and the logarithm of that."""

@@ -480,6 +480,7 @@ def stacked(a: Any, b: Any) -> Any:
     return c
 
 
+@shared
 @unchecked
 def stacked_into(c: Any, a: Any, b: Any, adds: bool) -> None:
     """c = a @ b, or c += a @ b, where c may have axes that the others have not, or the others axes that are summed up."""

@@ -116,6 +116,7 @@ def _qr_rule(a: Any, whole: bool) -> Any:
     return (q, r), back
 
 
+@shared
 def tall_cotangent(q: Any, r: Any, dq: Any, dr: Any) -> Any:
     inner = np.matmul(r, conj_swapped(dr)) - np.matmul(conj_swapped(dq), q)
     whole = dq + np.matmul(q, mirrored(inner))
@@ -139,6 +140,7 @@ def _qr_tangent(a: Any, whole: bool) -> Any:
     return (q, r), push
 
 
+@shared
 def qr_tangents(q: Any, r: Any, da: Any) -> Any:
     k = q.shape[1]
     # da @ inv(r)

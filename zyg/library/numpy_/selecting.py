@@ -30,9 +30,14 @@ def is_faster(rows: Any, places: Any) -> Any:
     return rows.shape[1] >= LONG and len(places) <= FEW
 
 
+def places_of(wanted: Any, n: int, without_nan: bool) -> Any:
+    """The places that are wanted of n elements that count: `wanted` has them, or gives them where rows have different numbers of such."""
+    return wanted(n) if without_nan else wanted
+
+
 @unchecked
 def select_rows(rows: Any, wanted: Any, without_nan: bool) -> Any:
-    """What sorting the rows of a packed matrix would give, at the places wanted(n) of the n elements that count, and the nans;
+    """What sorting the rows of a packed matrix would give, at the places that are wanted (places_of), and the nans;
     the last place has a number if there are none, and what is in other places is not set."""
     result = np.empty(rows.shape, rows.dtype)
     for i in range(len(rows)):
@@ -47,7 +52,7 @@ def select(row: Any, wanted: Any, without_nan: bool, result: Any) -> None:
         count -= int(np.count_nonzero(row != row))
         result[count:] = math.nan
         if count < len(row) and not without_nan:
-            for place in wanted(len(row)):
+            for place in wanted:
                 result[place] = math.nan
             return
         if count < len(row):
@@ -60,7 +65,7 @@ def select(row: Any, wanted: Any, without_nan: bool, result: Any) -> None:
     sample = sample_of(row)
     between = np.empty(count, row.dtype)
     start, stop = 0, 0  # the places in order of the numbers that have been collected
-    for place in wanted(count):
+    for place in places_of(wanted, count, without_nan):
         if not (start <= place < stop):
             at = int(place * (len(sample) / count))
             gap = 2 * int(math.sqrt(len(sample)))  # four standard deviations

@@ -141,6 +141,7 @@ def _svd_rule(a: Any, whole: bool) -> Any:
     return (u, s, vt), back
 
 
+@shared
 def svd_cotangent(u: Any, s: Any, vt: Any, du: Any, ds: Any, dvt: Any) -> Any:
     """That of the matrix, by those of its k singular values and vectors."""
     m, k, n = len(u), len(s), vt.shape[1]
@@ -178,6 +179,7 @@ def _svd_tangent(a: Any, whole: bool) -> Any:
     return (u, s, vt), push
 
 
+@shared
 def svd_tangents(u: Any, s: Any, vt: Any, da: Any) -> Any:
     m, k, n = len(u), len(s), vt.shape[1]
     uh, v = conj_swapped(u), conj_swapped(vt)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays
-from zyg.frontend.functions import unchecked
+from zyg.frontend.functions import shared_by_flags, unchecked
 from zyg.frontend.values import Abstract
 from zyg.ir.types import I64, Array
 
@@ -110,6 +110,7 @@ def merge_places(a: Any, order: Any) -> None:
         width *= 2
 
 
+@shared_by_flags
 @unchecked
 def sort_vector(a: Any) -> None:
     """Sort the numbers of a packed vector in their memory."""
@@ -136,6 +137,7 @@ def no_memory(failed: int) -> None:
         raise MemoryError("no memory for sorting")
 
 
+@shared_by_flags
 @unchecked
 def orders(rows: Any, stable: bool) -> Any:
     """The places of the numbers of each row of a packed matrix, in sorted order."""
@@ -158,10 +160,11 @@ def picked(rows: Any, places: Any) -> Any:
 def sorted_rows(rows: Any) -> Any:
     """A copy of a matrix with sorted rows."""
     if is_differentiated() and rows.dtype.kind in "fc":
-        return picked(rows, orders(rows, False))
+        return picked(rows, orders(cut(rows), False))
     return sorted_copy(rows)
 
 
+@shared_by_flags
 @unchecked
 def sorted_copy(rows: Any) -> Any:
     """The same, which has no derivative."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zyg.frontend.functions import unchecked
+from zyg.frontend.functions import shared_by_flags, unchecked
 
 from ..intrinsics import cut, unsupported
 from ..registry import implements
@@ -98,27 +98,25 @@ def place_at(n: int, q: Any, method: str) -> Any:
     return (0, 0, t) if where < 0 else (before, before + 1, t)
 
 
-def ordered(rows: Any, wanted: Any, without_nan: bool) -> Any:
-    """Sorted rows, as far as the places wanted(n) among n elements and the last one ask for it, and None; or where they have a
-    derivative, which goes to the elements that are picked, the rows as they are, and the places in them of those elements that stand
-    there in order."""
-    if is_differentiated() and rows.dtype.kind == "f":
-        return rows, places_in_order(cut(rows), wanted, without_nan)
-    return in_order(rows, wanted, without_nan), None
+# Rows have a derivative: it goes to the elements that are picked. Then the rows stay as they are, and it is found out at which places in
+# them those elements are that stand in order at the places that are wanted, and the last one. Else rows are sorted so far. `wanted` are
+# these places, or a function of how many elements count where rows may have nans that do not: so the same code is for all statistics.
 
 
+@shared_by_flags
 @unchecked
 def in_order(rows: Any, wanted: Any, without_nan: bool) -> Any:
-    if selecting.takes(rows) and selecting.is_faster(rows, wanted(rows.shape[1])):
+    if selecting.takes(rows) and selecting.is_faster(rows, selecting.places_of(wanted, rows.shape[1], without_nan)):
         return selecting.select_rows(rows, wanted, without_nan)
     return sorted_copy(rows)
 
 
+@shared_by_flags
 @unchecked
 def places_in_order(rows: Any, wanted: Any, without_nan: bool) -> Any:
     order = np.empty(rows.shape, np.int64)
     length = rows.shape[1]
-    places = wanted(length)
+    places = selecting.places_of(wanted, length, without_nan)
     if length < MANY or len(places) > FEW:
         return orders(rows, False)
     selected = in_order(rows, wanted, without_nan)
@@ -126,7 +124,7 @@ def places_in_order(rows: Any, wanted: Any, without_nan: bool) -> Any:
         count = numbers(selected, None, i) if without_nan else length
         if count > 0:
             order[i, count - 1] = place_of(rows[i], selected[i, count - 1], 0)
-        places = wanted(count) if without_nan else places
+        places = selecting.places_of(wanted, count, without_nan)
         for j in places:
             order[i, j] = place_of(rows[i], selected[i, j], equal_before(selected[i], places, j))
         if without_nan:
@@ -182,6 +180,23 @@ def places_wanted(n: int, q: Any, method: str, element: bool) -> Any:
         else:
             result[2 * k], result[2 * k + 1], _ = place_at(n, q[k], method)
     return result
+
+
+@shared_by_flags
+@unchecked
+def quantile_places(rows: Any, q: Any, without_nan: bool, method: str, element: bool) -> Any:
+    return places_in_order(rows, quantiles_wanted(rows, q, without_nan, method, element), without_nan)
+
+
+@shared_by_flags
+@unchecked
+def quantile_rows(rows: Any, q: Any, without_nan: bool, method: str, element: bool) -> Any:
+    return in_order(rows, quantiles_wanted(rows, q, without_nan, method, element), without_nan)
+
+
+def quantiles_wanted(rows: Any, q: Any, without_nan: bool, method: str, element: bool) -> Any:
+    wanted = lambda n: places_wanted(n, q, method, element)
+    return wanted if without_nan else wanted(rows.shape[1])
 
 
 @unchecked
@@ -242,8 +257,12 @@ def quantile_of(
             raise ValueError(message)
     if rows.shape[1] == 0 and not without_nan:
         raise IndexError("index -1 is out of bounds for axis 0 with size 0")
-    rows, order = ordered(rows, lambda n: places_wanted(n, flat, method, element), without_nan)
-    found = at_quantiles(rows, order, flat, without_nan, method, element)
+    if is_differentiated() and rows.dtype.kind == "f":
+        order = quantile_places(cut(rows), cut(flat), without_nan, method, element)
+        found = at_quantiles(rows, order, flat, without_nan, method, element)
+    else:
+        rows = quantile_rows(rows, cut(flat), without_nan, method, element)
+        found = at_quantiles(rows, None, flat, without_nan, method, element)
     shape = kept if constant(keepdims, "the flag keepdims") else outer
     return store(reshaped(found, (*fractions.shape, *shape)), out)
 
@@ -394,25 +413,70 @@ def median_of(a: Any, axis: Any, keepdims: bool, out: Any, without_nan: bool) ->
     source = source.astype(inexact_dtype(source))
     rows, outer, kept = reduced_lines(source, axis)
     shape = kept if constant(keepdims, "the flag keepdims") else outer
-    rows, order = ordered(rows, lambda n: np.arange(max(n // 2 - 1, 0), min(n // 2 + 1, n)), without_nan)
-    made = reshaped(middles(rows, order, without_nan), shape)
+    made = reshaped(middles(rows, without_nan), shape)
     if axis is not None and not is_sequence(axis) and not without_nan:
         made = laid_without(made, source, (axis_index(axis, source.ndim),), keepdims)
     return store(made, out)
 
 
+def middles(rows: Any, without_nan: bool) -> Any:
+    """Of each row the element in the middle of its order, or what is between two; of a row with a nan a nan, or what its numbers give."""
+    if is_differentiated() and rows.dtype.kind == "f":
+        return at_middles(rows, middle_places(cut(rows), without_nan))
+    return sorted_middles(rows, without_nan)
+
+
+@shared_by_flags
 @unchecked
-def middles(rows: Any, order: Any, without_nan: bool) -> Any:
-    result = np.empty(rows.shape[0], rows.dtype)
+def sorted_middles(rows: Any, without_nan: bool) -> Any:
+    """The same, which has no derivative."""
+    rows = in_order(rows, middle_wanted(rows, without_nan), without_nan)
+    return at_middles(rows, places_of_middles(rows, None, without_nan))
+
+
+@shared_by_flags
+@unchecked
+def middle_places(rows: Any, without_nan: bool) -> Any:
+    order = places_in_order(rows, middle_wanted(rows, without_nan), without_nan)
+    return places_of_middles(rows, order, without_nan)
+
+
+def middle_wanted(rows: Any, without_nan: bool) -> Any:
+    return around_middle if without_nan else around_middle(rows.shape[1])
+
+
+def around_middle(n: int) -> Any:
+    return np.arange(max(n // 2 - 1, 0), min(n // 2 + 1, n))
+
+
+@unchecked
+def places_of_middles(rows: Any, order: Any, without_nan: bool) -> Any:
+    """Where in ordered rows the two elements are between which the middle is, or the same place twice: of the one element there, or of
+    a nan; -1 where there is none."""
+    places = np.empty((rows.shape[0], 2), np.int64)
     for i in range(rows.shape[0]):
         n = numbers(rows, order, i) if without_nan else rows.shape[1]
         last = ranked(rows, order, i, n - 1) if n > 0 else rows.dtype.type(math.nan)
+        first, second = (n - 1) // 2, n // 2
         if last != last:
-            result[i] = last
-        elif n % 2:
-            result[i] = ranked(rows, order, i, n // 2)
+            first, second = n - 1, n - 1
+        places[i, 0] = first if order is None or first < 0 else order[i, first]
+        places[i, 1] = second if order is None or second < 0 else order[i, second]
+    return places
+
+
+@unchecked
+def at_middles(rows: Any, places: Any) -> Any:
+    """Nothing but elements is looked at, so that a derivative has nothing to keep."""
+    result = np.empty(rows.shape[0], rows.dtype)
+    for i in range(rows.shape[0]):
+        first, second = places[i, 0], places[i, 1]
+        if first < 0:
+            result[i] = math.nan
+        elif first == second:
+            result[i] = rows[i, first]
         else:
-            result[i] = (ranked(rows, order, i, n // 2 - 1) + ranked(rows, order, i, n // 2)) / 2
+            result[i] = (rows[i, first] + rows[i, second]) / 2
     return result
 
 

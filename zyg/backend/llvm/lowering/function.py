@@ -45,7 +45,7 @@ class FunctionLowering(CodeEmitter):
         self.unmade: list[tuple[str, str, str]] = []  # arrays that were not made: label, status, instead
         self.instr = Instr("jump")
         self.parallel = False  # whether the block goes back in a loop of independent iterations
-        self.scopes = Scopes(self.module, function)
+        self.scopes = Scopes(self.module, function, self.abi.symbol)
         self.places: Places | None = None
 
     def lower(self, linkage: str) -> None:

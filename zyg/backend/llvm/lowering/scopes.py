@@ -25,7 +25,7 @@ class Scopes:
 
     UNKNOWN = None
 
-    def __init__(self, module: ModuleText, function: Function):
+    def __init__(self, module: ModuleText, function: Function, name: str):
         self.module = module
         self.roots: dict[Value, frozenset[object]] = {}
         self.numbers: dict[object, int] = {}
@@ -45,7 +45,7 @@ class Scopes:
         if 0 < len(distinct) <= MAX_SCOPES and (len(distinct) > 1 or parameters):
             self.propagate(function)
             self.find_kept(function)
-            domain = module.node(f'!{{{SELF}, !"{metadata_string(function.name)}"}}')
+            domain = module.node(f'!{{{SELF}, !"{metadata_string(name)}"}}')
             for root in distinct:
                 self.numbers[root] = module.node(f"!{{{SELF}, !{domain}}}")
 

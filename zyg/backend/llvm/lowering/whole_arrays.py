@@ -11,8 +11,8 @@ from collections.abc import Callable, Hashable
 
 from ....ir.core import Block, Const, Function, Instr, Value
 from ....ir.types import F64, Array, Type
-from .. import runtime
-from ..lowered import WHOLE_ARRAYS, FunctionABI
+from .. import kept, runtime
+from ..lowered import WHOLE_ARRAYS, FunctionABI, Lowered
 from ..text import ARENA, RUNTIME, SIZES, component_types, symbol
 from .arrays import (
     ArrayParts,
@@ -92,8 +92,17 @@ def _shared(e: FunctionLowering, instr: Instr, types: tuple[Type, ...]) -> Funct
         symbol("zyg." + function.name), uses_context(instr), types, (), may_run_python=False, fails=may_fail(instr)
     )
     e.lowered.signatures[function.name] = abi
-    FunctionLowering(e.lowered, function, False, e.vector_variants).lower("internal ")
-    if e.lowered.settled and have_kernels([t for t in types if isinstance(t, Array)]):
+
+    def write(to: Lowered, _: str, linkage: str) -> None:
+        FunctionLowering(to, function, False, e.vector_variants).lower(linkage)
+
+    by_kernels = have_kernels([t for t in types if isinstance(t, Array)])
+    # In a program of few loops LLVM makes something of what it knows of strides. The number of the only error does not matter.
+    apart = e.lowered.keeps and WHOLE_ARRAYS in e.module.flags and not by_kernels
+    if apart and (found := kept.apart(e.lowered, [function.name], write)) is not None:
+        return found[0]
+    write(e.lowered, function.name, "internal ")
+    if e.lowered.settled and by_kernels:
         e.lowered.settled.add(abi.symbol)
     return abi
 
