@@ -382,7 +382,9 @@ def _infer_body(
     inner.function.attrs["name"] = f.code.co_qualname
     if f.code in SHARED:
         inner.function.attrs["shared"] = True
-        for n, p in enumerate(inner.function.params):  # not what they are called by who calls it first: a module that is kept
+        for n, p in enumerate(
+            inner.function.params
+        ):  # not what they are called by who calls it first: a module that is kept
             p.name = f"a{n}"  # has them in its text, which tells it from others
     try:
         result = evaluate_in_place(inner, callee, prepare(f.code), own[1:], library)
