@@ -15,7 +15,7 @@ import operator
 import random
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -1825,6 +1825,70 @@ def _nested(depth: int, x: Any) -> Any:
 @program(1.1)
 def leaves_by_yield_from(x: float) -> float:
     return sum(v * v for v in _leaves(_nested(8, x)))
+
+
+class _Vector(tuple):
+    __slots__ = ()
+
+    def __new__(cls, x: Any, y: Any) -> Any:
+        return super().__new__(cls, (x, y))
+
+    x = property(operator.itemgetter(0))
+    y = property(operator.itemgetter(1))
+
+    def __add__(self, other: Any) -> Any:
+        return _Vector(self.x + other.x, self.y + other.y)
+
+    def dot(self, other: Any) -> Any:
+        return self.x * other.x + self.y * other.y
+
+
+@program(0.7)
+def vectors_as_tuples(x: float) -> float:
+    at, step, total = _Vector(x, 1.0), _Vector(0.01 * x, 0.02), 0.0
+    for _ in range(200):
+        at = at + step
+        total += at.dot(step)
+    return total
+
+
+class _Seconds(float):
+    def __add__(self, other: Any) -> Any:
+        return _Seconds(float(self) + float(other))
+
+    def minutes(self) -> float:
+        return self / 60.0
+
+
+@program(0.7)
+def units_as_floats(x: float) -> float:
+    elapsed, total = _Seconds(x), 0.0
+    for _ in range(200):
+        elapsed = elapsed + _Seconds(x)
+        total += elapsed.minutes()
+    return total
+
+
+@contextmanager
+def _set(options: dict[str, Any], name: str, value: Any) -> Iterator[Any]:
+    before = options[name]
+    options[name] = value
+    try:
+        yield value
+    finally:
+        options[name] = before
+
+
+@program(0.7, 0.3)
+def options_in_a_stack(x: float, y: float) -> float:
+    options, total = {"a": x, "b": y}, 0.0
+    for k in range(50):
+        with ExitStack() as stack:
+            a = stack.enter_context(_set(options, "a", x * k))
+            stack.enter_context(_set(options, "b", a * y))
+            total += options["a"] * options["b"]
+        total += options["a"]
+    return total
 
 
 __all__ = ["PROGRAMS"]
