@@ -128,13 +128,21 @@ _FILE = str(Path(__file__).with_name("<adapter>"))
 
 def around_of(code: CodeType) -> passing.Around | None:
     """What a function that was written out puts around pullbacks: `run`, if it has one."""
-    return _around if code.co_filename == _FILE else None
+    if code.co_filename != _FILE:
+        return None
+    return _around_with_names if "more" in code.co_varnames else _around if "run" in code.co_freevars else _nothing
+
+
+def _around_with_names(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    return [(variables["run"], variables["more"])]
 
 
 def _around(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    if "run" not in variables:
-        return []
-    return [(variables["run"], variables["more"])] if "more" in variables else [(variables["run"],)]
+    return [(variables["run"],)]
+
+
+def _nothing(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    return []
 
 
 def compiled(lines: list[str], **names: Any) -> Any:
@@ -238,6 +246,7 @@ def making_spread(
     arguments = [f"a{k}" for k in range(taken + spread)]
     named = [f"k{k}" for k in range(len(names))]
     passed = arguments[:taken]
+    in_order = ", ".join([[*arguments, *named][k] for k in sorted(range(len(source)), key=source.__getitem__)])
     if by_position:
         passed.append(_listed(arguments[taken:]) if spread else "()")
     if by_keyword:
@@ -250,8 +259,7 @@ def making_spread(
     as_given = [*sorted(range(len(source)), key=source.__getitem__)]
     lines = [
         "def make(forward):",
-        f"    def call({', '.join([[*arguments, *named][k] for k in as_given])}):",
-        *[f"        more = {{{entries}}}" for _ in range(by_keyword)],
+        *_with_names(in_order, ", ".join(arguments), entries, by_keyword),
         f"        y, back = forward({', '.join(passed)})",
         f"        return y, None if back is None else (run, back{', more' if by_keyword else ''})",
         "    def run(back, d, shadows):",
@@ -271,6 +279,18 @@ def making_spread(
         "    return call",
     ]
     return compiled(lines)
+
+
+def _with_names(given: str, arguments: str, entries: str, by_keyword: bool) -> list[str]:
+    """What makes the dict of further arguments calls a function with it: it is among what that was given, then."""
+    if not by_keyword:
+        return [f"    def call({given}):"]
+    behind = ", " if arguments else ""
+    return [
+        f"    def call({given}):",
+        f"        return call_with({arguments}{behind}{{{entries}}})",
+        f"    def call_with({arguments}{behind}more):",
+    ]
 
 
 def _none_but(named: list[str], first: int, cotangents: list[str]) -> list[str]:

@@ -284,7 +284,7 @@ def _is_array(cls: type) -> bool:
     return any(hasattr(cls, n) for n in _OF_ARRAYS) or (hasattr(cls, "__len__") and hasattr(cls, "__getitem__"))
 
 
-@passes(lambda variables: [(run_method, variables["swapped"])])
+@passes()
 def by_methods(op: str, a: Any, b: Any) -> Any:
     """(value, back) of a binary operator, or of divmod, by operator methods of classes; None if there are no such methods."""
 
@@ -304,11 +304,17 @@ def by_methods(op: str, a: Any, b: Any) -> Any:
     for this, other, method, swapped in order:
         if method is None:
             continue
-        y, back = objects.calls.call(method.__get__(this, type(this)), (other,))
+        y, back = _by_method(method.__get__(this, type(this)), other, swapped)
         if y is not NotImplemented:
-            return y, None if back is None else (run_method, back, swapped)
+            return y, back
     (divmod if op == "divmod" else FUNCTIONS[op])(a, b)  # raises the TypeError
     raise TypeError(f"unsupported operand types for {op}: {ta.__name__!r} and {tb.__name__!r}")
+
+
+@passes(lambda variables: [(run_method, variables["swapped"])])
+def _by_method(method: Any, other: Any, swapped: int) -> tuple[Any, Any]:
+    y, back = objects.calls.call(method, (other,))
+    return y, None if back is None else (run_method, back, swapped)
 
 
 # Their `+` and `*` are those of sequences, which CPython comes to behind those of numbers: `"text" + x` asks x first.

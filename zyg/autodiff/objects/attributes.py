@@ -537,7 +537,7 @@ def attribute_handler(cls: type, name: str) -> Any:
 # -------------------------------------------------------------------------------------------- setattr, delattr
 
 
-@passes(lambda variables: [(_run_set_by_call,)] if _sets_by_call(variables["method"]) else [])
+@passes(lambda variables: [(_run_set_by_call,)] if _sets_by_call(find(type(variables["x"]), "__setattr__")) else [])
 def record_setattr(x: Any, value: Any, name: str) -> Any:
     """`x.name = value`."""
     cls = type(x)
@@ -636,7 +636,7 @@ def _changes(x: Any, name: str, value: Any = None) -> None:
     later.knowledge.changes(x, name, value)
 
 
-@passes(lambda variables: [(_run_called,)] if _deletes_by_call(variables["method"]) else [])
+@passes(lambda variables: [(_run_called,)] if _deletes_by_call(find(type(variables["x"]), "__delattr__")) else [])
 def record_delattr(x: Any, name: str) -> Any:
     """`del x.name`."""
     cls = type(x)

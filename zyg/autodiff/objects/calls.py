@@ -35,7 +35,7 @@ from .cotangents import DATES, NUMERIC
 from .foreign_calls import call_foreign, run_foreign
 from .functions import Function, call_bound
 from .native import NativeFirst
-from .passing import passes
+from .passing import passes, stands_for
 
 Handler = Callable[..., tuple[Any, Any]]
 KNOWN: dict[Any, Handler] = {}
@@ -60,6 +60,7 @@ def known(*functions: Any, exact: bool = False) -> Callable[[Handler], Handler]:
                 _told_apart.note(f.__code__, True)
             entry = handler if exact else functools.partial(run_known, handler)
             KNOWN[f] = functools.partial(numpy_.guarded, f, entry) if _of_numpy(f) else entry
+            stands_for(handler, f)
         return handler
 
     return register
@@ -613,7 +614,7 @@ def _by_type(f: Any) -> Handler:
     return functools.partial(call_object, f)
 
 
-@passes(lambda variables: [(run_shifted,)] if type(variables["found"]) is FunctionType else [])
+@passes(lambda v: [(run_shifted,)] if type(objects.arithmetic.find(type(v["f"]), "__call__")) is FunctionType else [])
 def call_object(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """An object with `__call__`."""
 

@@ -63,7 +63,7 @@ def _run_enumeration(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 
 @calls.method(type, "__call__", exact=True)
-@passes(lambda variables: _around_made(**variables))
+@passes()
 def make(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """The same, as `type.__call__` does it: by `__new__` and `__init__`."""
     new = find(cls, "__new__")
@@ -79,11 +79,11 @@ def make(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
             cls(*args, **kwargs)  # raises the TypeError
         made, new_back = object.__new__(cls), None
     else:
-        made, new_back = calls.call(new, (cls, *args), kwargs)
+        made, new_back = _call_new(new, (cls, *args), kwargs)
     init_back = None
     if isinstance(made, cls) and init is not object.__init__:
         init = find(type(made), "__init__")
-        y, init_back = calls.call(init.__get__(made, type(made)), args, kwargs)
+        y, init_back = _call_init(init.__get__(made, type(made)), args, kwargs, new_back)
         if y is not None:
             raise TypeError(f"__init__() should return None, not '{type(y).__name__}'")
     if new_back is None:
@@ -91,10 +91,18 @@ def make(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     return made, (run_construct, new_back, init_back)
 
 
-def _around_made(new_back: Any = None, **others: Any) -> list[tuple[Any, ...]]:
-    if "made" not in others:
-        return [(_run_new_left,)]
+@passes(lambda variables: [(_run_new_left,)])
+def _call_new(new: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    return calls.call(new, args, kwargs)
+
+
+def _around_init(new_back: Any) -> list[tuple[Any, ...]]:
     return [(run_init,)] if new_back is None else [(_run_init_left, new_back)]
+
+
+@passes(lambda variables: _around_init(variables["new_back"]))
+def _call_init(init: Any, args: tuple[Any, ...], kwargs: dict[str, Any], new_back: Any) -> tuple[Any, Any]:
+    return calls.call(init, args, kwargs)
 
 
 def _run_new_left(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -83,7 +83,7 @@ def _with_code(f: FunctionType, code: CodeType) -> FunctionType:
     return made
 
 
-@passes(lambda variables: _by_places(**variables))
+@passes(lambda variables: by_places(variables))
 def call_bound(entry: Function, f: FunctionType, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A call of a function with defaults, keywords, `*args` or `**kwargs`: brings the arguments in their places."""
     slots, places = arrange(entry, f, args, kwargs)
@@ -93,8 +93,9 @@ def call_bound(entry: Function, f: FunctionType, /, *args: Any, **kwargs: Any) -
     return y, (run_bound, back, f, *places)
 
 
-def _by_places(f: FunctionType, places: Any, **others: Any) -> list[tuple[Any, ...]]:
-    return [] if places is None else [(run_bound, f, *places)]
+def by_places(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    places = variables["places"]
+    return [] if places is None else [(run_bound, variables["f"], *places)]
 
 
 def arrange(entry: Function, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
@@ -186,4 +187,4 @@ def _complain(f: FunctionType, args: Any, kwargs: Any) -> None:
     raise TypeError(f"{f.__qualname__}() was called with arguments that do not fit")
 
 
-__all__ = ["Function", "arrange", "call_bound", "run_bound"]
+__all__ = ["Function", "arrange", "by_places", "call_bound", "run_bound"]

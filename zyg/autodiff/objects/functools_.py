@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from types import BuiltinFunctionType, FunctionType, ModuleType, NoneType
 from typing import Any
 
@@ -143,26 +144,32 @@ def _run_partial(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None, *given, *[shadows.take_key(y.keywords, name) for name in names]
 
 
-@passes(lambda variables: _around_partial(**variables))
+@passes()
 def call_partial(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A call of a `functools.partial`."""
     names = tuple(f.keywords)
     if not kwargs and type(f.func) is FunctionType:
         forward = adapter(f.func, len(f.args) + len(args), names)
         if forward is not None:
-            y, back = forward(*f.args, *args, *f.keywords.values())
-            return y, None if back is None else (_run_fixed, back, f, len(args))
-    named = {**f.keywords, **kwargs}
+            return _call_fixed(forward, f, args)
+    return _call_named(f, args, kwargs, {**f.keywords, **kwargs})
+
+
+@passes(lambda variables: [(_run_fixed, variables["f"], len(variables["args"]))])
+def _call_fixed(forward: Any, f: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+    y, back = forward(*f.args, *args, *f.keywords.values())
+    return y, None if back is None else (_run_fixed, back, f, len(args))
+
+
+@passes(lambda v: [(_run_call_partial, *_names_of_partial(v["f"], v["args"], v["kwargs"], v["named"]))])
+def _call_named(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], named: dict[str, Any]) -> tuple[Any, Any]:
     y, back = calls.forward_by_others(f.func, bool(named))(*f.args, *args, **named)
-    fixed = tuple([n for n in names if n not in kwargs])
-    return y, None if back is None else (_run_call_partial, back, f, len(args), fixed, tuple(named), tuple(kwargs))
+    return y, None if back is None else (_run_call_partial, back, *_names_of_partial(f, args, kwargs, named))
 
 
-def _around_partial(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], **others: Any) -> list[tuple[Any, ...]]:
-    if "named" not in others:
-        return [(_run_fixed, f, len(args))]
+def _names_of_partial(f: Any, args: Any, kwargs: Any, named: Any) -> tuple[Any, ...]:
     fixed = tuple([n for n in f.keywords if n not in kwargs])
-    return [(_run_call_partial, f, len(args), fixed, tuple(others["named"]), tuple(kwargs))]
+    return f, len(args), fixed, tuple(named), tuple(kwargs)
 
 
 def forward_of_partial(f: Any, arity: int) -> Any:
@@ -180,7 +187,7 @@ def forward_of_partial(f: Any, arity: int) -> Any:
     start = 1 + len(fixed)
     end = start + arity
 
-    @passes(lambda variables: _around_fixed(**variables))  # (the code is that of all these functions)
+    @passes(lambda variables: _around_fixed(variables))  # (the code is that of all these functions)
     def call(*args: Any) -> tuple[Any, Any]:
         if f.args is not fixed or f.keywords is not keywords or (keywords or names) and [*keywords] != names:
             return call_partial(f, *args)
@@ -219,9 +226,10 @@ def forward_of_partial(f: Any, arity: int) -> Any:
     return call
 
 
-def _around_fixed(f: Any, fixed: Any, keywords: Any, names: Any, run: Any, **others: Any) -> list[tuple[Any, ...]]:
-    changed = f.args is not fixed or f.keywords is not keywords or [*keywords] != names
-    return [] if changed else [(run,)]
+def _around_fixed(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    f, keywords = variables["f"], variables["keywords"]
+    changed = f.args is not variables["fixed"] or f.keywords is not keywords or [*keywords] != variables["names"]
+    return [] if changed else [(variables["run"],)]
 
 
 @hands_on

@@ -19,6 +19,7 @@ from .arithmetic import find, run_rule
 from .attributes import is_slot, plain_lookup, run_attr, run_set_attr
 from .cotangents import NUMERIC, accumulate, is_number
 from .holders import Holder
+from .passing import passes, passes_in_turn
 from .reach import PLAIN as UNASKED
 from .shadows import F64, Shadows
 
@@ -26,6 +27,7 @@ Made = tuple[Any, Any]
 known = calls.known
 
 
+@passes()
 def _generally(function: Any, *args: Any) -> Made:
     return calls.differentiated(function)(*args)
 
@@ -36,6 +38,8 @@ def _generally(function: Any, *args: Any) -> Made:
 def _operator(name: str) -> Any:
     record, rule = arithmetic.RECORD[name], arithmetic.RULES[name]
 
+    @passes()
+    @passes_in_turn()
     def in_turn(a: Any, b: Any) -> Made:
         if type(a) is float and type(b) is float:
             made = record(a, b)
@@ -209,6 +213,8 @@ _TO_FIRST, _TO_SECOND, _TO_BOTH = (
 
 
 @known(attributes.record_getattr, exact=True)
+@passes()
+@passes_in_turn()
 def _getattr(x: Any, name: str) -> Made:
     cls = type(x)
     if plain_lookup(cls):
@@ -229,6 +235,8 @@ def _run_getattr(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 
 @known(attributes.record_setattr, exact=True)
+@passes()
+@passes_in_turn()
 def _setattr(x: Any, value: Any, name: str) -> Made:
     cls = type(x)
     if find(cls, "__setattr__") is object.__setattr__ and not issubclass(
@@ -314,6 +322,8 @@ def _run_run_set_attr(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 
 @known(subscripts.record_getitem, exact=True)
+@passes()
+@passes_in_turn()
 def _getitem(x: Any, key: Any) -> Made:
     t = type(x)
     if (t is list or t is tuple) and type(key) is int or t is dict and type(key) in UNASKED:

@@ -519,19 +519,20 @@ def _reader(names: tuple[str, ...]) -> Any:
     return eval(f"lambda x: ({read})", {})
 
 
-@passes(lambda variables: _around_method(**variables))
+@passes()
 def _call_method(f: Any, x: Any) -> tuple[Any, Any]:
     """`methodcaller(name, ...)(x)`. Its arguments gather in its shadow."""
     name, keys = _signature(f)
     count = sum(map(str.isdigit, keys))
     values = kept_arguments(f)
     method, of_method = objects.attributes.record_getattr(x, name)
-    y, back = calls.call(method, values[:count], dict(zip(keys[count:], values[count:])))
+    return _call_got(method, values[:count], dict(zip(keys[count:], values[count:])), f, of_method, keys)
+
+
+@passes(lambda variables: [(_run_call_method, variables["f"], variables["of_method"], variables["keys"])])
+def _call_got(method: Any, args: Any, kwargs: Any, f: Any, of_method: Any, keys: Any) -> tuple[Any, Any]:
+    y, back = calls.call(method, args, kwargs)
     return y, (_run_call_method, back, f, of_method, keys)
-
-
-def _around_method(f: Any, keys: Any, of_method: Any, **others: Any) -> list[tuple[Any, ...]]:
-    return [(_run_call_method, f, of_method, keys)]
 
 
 def _run_call_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

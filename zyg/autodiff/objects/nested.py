@@ -8,6 +8,7 @@ function is meant, what a value looks like) carries no derivative, and runs as i
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from types import MethodType
 from typing import Any
 
@@ -40,6 +41,7 @@ from . import (
     numpy_,
     passing,
     reach,
+    reentry,
     shadows,
     spreading,
     structure,
@@ -131,7 +133,7 @@ def _vanishes(shadow: Any) -> tuple[bool, None]:
 
 
 @known(halves.attach, escaping.attach)
-def _attach(exception: BaseException, back: Any, depth: int = 0) -> tuple[Any, Any]:
+def _attach(exception: BaseException, back: Any, depth: int = 0, *kept: Any) -> tuple[Any, Any]:
     """The pullback is a value like others: an attribute of the exception."""
     escaping.attach(exception, back, depth + 1)
     return None, (_run_attach, exception, escaping.name_at(depth + 1))
@@ -143,34 +145,59 @@ def _run_attach(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(halves.take, escaping.take)
 def _take(exception: BaseException, depth: int = 0) -> tuple[Any, Any]:
-    return _taken(escaping.take(exception, depth + 1), exception, depth)
+    return _taken(*escaping.taken(exception, depth + 1), exception, depth)
+
+
+@known(escaping.taken)
+def _take_within(exception: BaseException, depth: int = 0) -> tuple[Any, Any]:
+    return _taken_within(escaping.taken(exception, depth + 1), exception, depth)
 
 
 @known(escaping.swallowed)
 def _swallowed(exception: BaseException, depth: int = 0, constants: tuple[int, ...] = ()) -> tuple[Any, Any]:
-    return _taken(escaping.swallowed(exception, depth + 1, constants), exception, depth)
+    return _taken(escaping.swallowed(exception, depth + 1, constants), 1, exception, depth)
 
 
 @known(escaping.left_call)
-def _left_call(exception: BaseException, up: int = 1) -> tuple[Any, Any]:
-    return None, None
+def _left_call(exception: BaseException) -> tuple[Any, Any]:
+    return _taken(*escaping.left_in(exception, 1), exception, 0)
 
 
-def _taken(back: Any, exception: BaseException, depth: int) -> tuple[Any, Any]:
-    if back is None:
-        return None, None
-    return back, (_run_taken, exception, escaping.name_at(depth + 1), back[0] is escaping.run_elsewhere)
+@known(escaping.left_in)
+def _left_in(exception: BaseException, depth: int) -> tuple[Any, Any]:
+    return _taken_within(escaping.left_in(exception, depth + 1), exception, depth)
+
+
+def _taken(back: Any, within: int, exception: BaseException, depth: int) -> tuple[Any, Any]:
+    """`within`: within how many others the pullback is that was left."""
+    return back, None if back is None else (
+        _run_taken, exception, escaping.name_at(depth + 1), within, foreign.caller(),
+    )  # fmt: skip
 
 
 def _run_taken(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    _, exception, name, elsewhere = back
-    if d is not None:
-        d = d[1] if elsewhere else d
+    """What the functions on the way have put around it comes from places that are not known."""
+    _, exception, name, within, place = back
+    for _ in range(within):
+        if d is not None:
+            if any(map(reentry.matters, d[2:])):
+                raise escaping.refusal(place, "a second derivative")
+            d = d[1]
     if d is not None:
         shadows.add_attr(exception, name, d)
 
 
+def _taken_within(made: tuple[Any, int], exception: BaseException, depth: int) -> tuple[Any, Any]:
+    return made, None if made[0] is None else (_run_taken_within, _taken(*made, exception, depth)[1])
+
+
+def _run_taken_within(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _run_taken(back[1], None if d is None else d[0], shadows)
+
+
 @known(forms.run_watched)
+@passing.passes(lambda variables: [(_run_run_watched,)])
+@passing.passes_in_turn()
 def _run_watched(watched: Any, cells: Any, scope: Any, *args: Any) -> tuple[Any, Any]:
     y, back = calls.call(watched.function(cells, scope), args)
     return y, None if back is None else (_run_run_watched, back)
@@ -182,15 +209,20 @@ def _run_run_watched(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 @known(calls.call)
+@passing.passes()
+@passing.passes_in_turn()
 def _call(f: Any, args: Any, kwargs: Any = None) -> tuple[Any, Any]:
     return _through(calls.forward_in_python(f, by_name=bool(kwargs)), args, kwargs)
 
 
 @known(calls.call_in_python)
+@passing.passes()
+@passing.passes_in_turn()
 def _call_in_python(f: Any, args: Any, kwargs: Any = None) -> tuple[Any, Any]:
     return _through(calls.forward_in_python(f, by_name=bool(kwargs)), args, kwargs)
 
 
+@passing.passes(lambda variables: [(_run_through, variables["forward"])])
 def _through(forward: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """Differentiate a call of the forward half: what it gives is a value and its pullback, which gives the cotangents in the order
     of the call."""
@@ -231,20 +263,38 @@ known(library_calls.entry_cotangents)(library_calls.call_entry_cotangents)
 
 
 @known(functions.call_bound)
+@passing.passes()
+@passing.passes_in_turn()
 def _call_bound(entry: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """Arguments are brought in their places as ever; it is the forward half that is differentiated."""
     slots, places = functions.arrange(entry, f, args, kwargs)
-    pair, back = calls.call(entry.bind(f), tuple(slots))
+    return _call_arranged(entry.bind(f), f, tuple(slots), places)
+
+
+@passing.passes(lambda variables: _around_bound(variables))
+@passing.passes_in_turn(functions.by_places)
+def _call_arranged(forward: Any, f: Any, slots: tuple[Any, ...], places: Any) -> tuple[Any, Any]:
+    pair, back = calls.call(forward, slots)
     if places is None or pair[1] is None:
         return pair, None if back is None else (_run_bound, back)
     made = (pair[0], (functions.run_bound, pair[1], f, *places))
     return made, None if back is None else (_run_arranged, (functions.run_bound, (_run_inner, back), f, *places))
 
 
+passing.stands_for(_call_arranged, functions.call_bound)
+
+
 @known(native.NativeFirst.call)
+@passing.passes()
+@passing.passes_in_turn()
 def _call_in_its_turn(first: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """By its code, as other functions: what native code refuses would have shadows of its own here, and what it changes be lost."""
     return _call_bound(first.entry, f, *args, **kwargs)
+
+
+def _around_bound(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    around = functions.by_places(variables)
+    return [(_run_arranged,), *around, (_run_inner,)] if around else [(_run_bound,)]
 
 
 def _run_arranged(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

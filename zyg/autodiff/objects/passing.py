@@ -18,6 +18,8 @@ Around = Callable[[Mapping[str, Any]], list[tuple[Any, ...]] | None]
 F = TypeVar("F", bound=Callable[..., Any])
 
 _around: dict[int, Around] = {}  # by the identity of the code: code objects compare by value
+_in_turn: dict[int, Around] = {}  # of handlers: the same for the function that they stand for, differentiated in turn
+_stands_for: dict[int, CodeType] = {}
 _left: dict[int, Any] = {}
 _handing_on: dict[int, CodeType] = {}
 
@@ -38,6 +40,34 @@ def passes(around: Around = _nothing) -> Callable[[F], F]:
 
 def around_of(code: CodeType) -> Around | None:
     return _around.get(id(code))
+
+
+def passes_in_turn(around: Around = _nothing) -> Callable[[F], F]:
+    """The decorated handler is what a call of a run-time function means where that is differentiated in turn; `around`: what the
+    function would put around the pullback of a call that it makes, by the variables of the handler."""
+
+    def decorate(handler: F) -> F:
+        _in_turn[id(cast(FunctionType, handler).__code__)] = around
+        return handler
+
+    return decorate
+
+
+def stands_for(handler: Any, function: Any) -> None:
+    """The handler is what a call of this function means where it is differentiated in turn."""
+    if isinstance(handler, FunctionType) and isinstance(function, FunctionType):
+        _stands_for[id(handler.__code__)] = function.__code__
+
+
+def stood_for(code: CodeType) -> tuple[CodeType, Around | None] | None:
+    """The function that a handler stands for, and what it would put around pullbacks; None of other functions."""
+    function = _stands_for.get(id(code))
+    return None if function is None else (function, _in_turn.get(id(code)))
+
+
+def is_on_the_way(code: CodeType) -> bool:
+    """Whether it is said what a function, or the one that a handler stands for, puts around pullbacks."""
+    return id(code) in _around or id(code) in _in_turn
 
 
 def hands_on(run: F) -> F:
@@ -81,4 +111,7 @@ def run_nothing_flows(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     back[1][0](back[1], None, shadows)
 
 
-__all__ = ["around_of", "hands_on", "hands_on_code", "innermost", "leaves", "left_by", "passes", "run_nothing_flows"]
+__all__ = [
+    "around_of", "hands_on", "hands_on_code", "innermost", "is_on_the_way", "leaves", "left_by", "passes", "passes_in_turn",
+    "run_nothing_flows", "stands_for", "stood_for",
+]  # fmt: skip

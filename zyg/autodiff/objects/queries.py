@@ -21,7 +21,7 @@ from . import calls, foreign, later
 from .arithmetic import find, is_python
 from .cotangents import DATES
 from .ordering import is_quiet
-from .passing import passes
+from .passing import passes, passes_in_turn
 from .reach import PLAIN, SIZED, check_key, entered
 from .reentry import followed, index_of, matters, run_at_index, steps_on, undone
 
@@ -105,22 +105,32 @@ def _is_plain_tuple(x: Any) -> bool:
     return type(x) is tuple and PLAIN.issuperset(map(type, x))
 
 
-@passes(lambda variables: None if "y" in variables else [(_run_reversed,)])
+@passes()
 def _contains(item: Any, container: Any) -> tuple[Any, Any]:
     t = type(container)
     if t in _HASHED:
         if t is not str and type(item) not in PLAIN:
             check_key(item)
         return item in container, None
-    made = _by_method("__contains__", container, item)
+    made = _by_container(item, container)
     if made is None:
         y, back = followed(operator.contains, (container, item))
     else:
         y, back = made
         if type(y) is not bool:
-            y, second = _truth(y)
+            y, second = _truth_of_answer(y)
             back = back if second is None else (_run_both, second, back)
     return y, None if back is None else (_run_query, back, "in", foreign.caller())
+
+
+@passes(lambda variables: [(_run_reversed,)])
+def _by_container(item: Any, container: Any) -> tuple[Any, Any] | None:
+    return _by_method("__contains__", container, item)
+
+
+def _truth_of_answer(y: Any) -> tuple[Any, Any]:
+    """(What raises here has not been given the operands.)"""
+    return QUERIES["truth"](y)
 
 
 def _run_reversed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -320,12 +330,12 @@ RECORD = {**QUERIES, "convert": _convert, "format": _format}
 def _truth_of(name: str) -> Callable[..., tuple[Any, Any]]:
     record = QUERIES[name]
 
-    @passes(lambda variables: None if "truth" in variables else [])
+    @passes()
     def record_truth(a: Any, b: Any) -> tuple[bool, Any]:
         y, back = record(a, b)
         if back is None and type(y) is bool:
             return y, None
-        truth, second = QUERIES["truth"](y)
+        truth, second = _truth_of_answer(y)
         if second is not None:
             back = (_run_both, second, back)
         return truth, None if back is None else (_run_query, back, name, foreign.caller())
@@ -344,6 +354,8 @@ TRUTHS = {name: _truth_of(name) for name in ("lt", "le", "eq", "ne", "gt", "ge")
 
 def _of_second_order(record: Callable[..., tuple[Any, Any]], op: str) -> None:
     @calls.known(record)
+    @passes()
+    @passes_in_turn()
     def of_second_order(*operands: Any) -> tuple[Any, Any]:
         by_hash = op == "contains" and type(operands[1]) in _HASHED  # which never has a pullback
         if not by_hash and (entered(operands) or steps_on(operands)):

@@ -290,7 +290,7 @@ class undone:
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
         if error is not None:
             if self.calls is not None and trying.bodies:
-                left = later.escaping.left_call(error, 2)
+                left = later.escaping.left_call(error)
                 if left is not None:
                     self.calls.append(left)
             leave(error, self.back)
@@ -304,7 +304,7 @@ def leave(error: BaseException, back: Any) -> None:
 
 def leave_call(error: BaseException, run: Any, *more: Any) -> None:
     """An exception has left a call that is made for items: where it is caught, `run` brings cotangents to these."""
-    left = later.escaping.left_call(error, 2) if trying.bodies else None
+    left = later.escaping.left_call(error) if trying.bodies else None
     if left is not None:
         later.escaping.attach(error, (_run_left, None, (run, left, *more), foreign.caller()))
 

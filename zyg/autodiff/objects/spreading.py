@@ -12,7 +12,7 @@ from .calls import call
 from .passing import hands_on, passes
 
 
-@passes(lambda variables: _around(**variables))
+@passes(lambda variables: _around(variables["args"], variables["kwargs"]))
 def record_spread(f: Any, args: tuple[Any, ...], kwargs: Any = None) -> tuple[Any, Any]:
     """RECORD of `f(*args, **kwargs)`."""
     if type(args) is not tuple:
@@ -29,7 +29,7 @@ def record_spread(f: Any, args: tuple[Any, ...], kwargs: Any = None) -> tuple[An
     return y, (run_spread, back, len(args), kwargs, tuple(kwargs)) if kwargs else (run_spread_plain, back, len(args))
 
 
-def _around(args: Any, kwargs: Any, **others: Any) -> list[tuple[Any, ...]]:
+def _around(args: Any, kwargs: Any) -> list[tuple[Any, ...]]:
     if type(args) is not tuple:
         return []
     return [(run_spread, len(args), kwargs, tuple(kwargs))] if kwargs else [(run_spread_plain, len(args))]

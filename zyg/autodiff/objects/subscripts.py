@@ -126,7 +126,7 @@ def _run_method_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return calls.run(back[1], d, shadows)
 
 
-@passes(lambda variables: [] if is_python(variables["missing"]) else [(run_nothing_flows,)])
+@passes(lambda variables: [] if is_python(find(type(variables["x"]), "__missing__")) else [(run_nothing_flows,)])
 def _missing_item(x: Any, key: Any) -> tuple[Any, Any]:
     """An item of a subclass of dict: `__missing__` is for what is not there."""
     check_key(key)

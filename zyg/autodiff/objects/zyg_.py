@@ -12,10 +12,12 @@ import zyg
 from zyg import inside
 from zyg.errors import Unsupported
 
+from ..trying import bodies
 from . import structure
 from .builtins_ import constant
 from .calls import known
 from .cotangents import INERT, is_number
+from .passing import passes
 
 
 @known(inside.stop_gradient)
@@ -74,16 +76,24 @@ def _run_same(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 @known(inside.checkpoint)
+@passes()
 def _checkpoint(function: Any, /, *args: Any) -> tuple[Any, Any]:
-    from . import api, calls
+    from . import api
 
-    if not all(map(is_number, args)) or not _keeps_to_itself(function):
-        # What it writes, or uses without being given it, would be seen as it is when it runs again.
-        value, direct = calls.forward_of(function)(*args)
-        return value, (_run_direct, direct)
+    if bodies or not all(map(is_number, args)) or not _keeps_to_itself(function):
+        # What it writes, or uses without being given it, would be seen as it is when it runs again; and what it raises is caught.
+        return _directly(function, args)
     forms = [structure.form(x) for x in (function, *args)]
     value = function(*args)
     return value, (_run_checkpoint, api.pullback, function, args, forms, structure.form(value))
+
+
+@passes(lambda variables: [(_run_direct,)])
+def _directly(function: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+    from . import calls
+
+    value, direct = calls.call(function, args)
+    return value, (_run_direct, direct)
 
 
 def _run_direct(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import types
+import weakref
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -39,6 +41,7 @@ _cache = ByIdentity()  # per form, (watched, for methods), the code object of th
 # The SSA of the halves, which are functions like others: they may be differentiated in turn; for a forward half its reverse.
 _halves = ByIdentity()  # (half or _Later, its reverse or None)
 
+_origins = ByIdentity()  # of forward halves: references to the code that they belong to
 
 _BACK = "back"  # the name of pullbacks
 
@@ -85,12 +88,23 @@ def differentiated(
         forms = {}
         _cache.note(code, forms)
     forms[form] = made
+    _origins.note(made, weakref.ref(code))
     return made
 
 
 def is_half(code: CodeType) -> bool:
     """Whether a code object is one that the pass made."""
     return id(code) in _halves
+
+
+def differentiated_less(code: CodeType, times: int) -> tuple[CodeType | None, int]:
+    """The code whose forward half `code` is, that of which that is the forward half, and so on; and how many times are left when there
+    is none. None: it is gone."""
+    while times and (origin := _origins.of(code)) is not None:
+        code, times = origin(), times - 1
+        if code is None:
+            break
+    return code, times
 
 
 def reverse_of(code: CodeType) -> FunctionType | None:
@@ -168,7 +182,7 @@ def _compile(code: CodeType, namespace: dict[str, Any] | None, watched: bool) ->
     brief = half is not None or _runs_rarely(code)
     computed = computed_attributes(code, namespace) if namespace is not None and not brief else frozenset[str]()
     members = members_read(function, namespace) if namespace is not None and not brief else {}
-    forward, reverse = halves(function, watched, brief, computed, members)
+    forward, reverse = halves(function, watched, brief, computed, members, watched and _passes(code))
     if half is not None:  # its handlers are the pass's own, unless the function had some
         forward.attrs["cleans_up"] = half.attrs.get("cleans_up", False)
     runs = _reverse_function(reverse)
@@ -182,6 +196,13 @@ def _compile(code: CodeType, namespace: dict[str, Any] | None, watched: bool) ->
     made = emit(ready if other is None or generator else ask_at_start(ready, other))
     _remember(made, forward, runs)
     return made
+
+
+def _passes(code: CodeType) -> bool:
+    """Whether this is a function that run-time functions are called by on the way to what raises, or its half: what it puts around
+    pullbacks hangs on what it was given."""
+    of, _ = differentiated_less(code, sys.maxsize)
+    return of is not None and escaping.is_on_the_way(of)
 
 
 def _is_run_time(code: CodeType) -> bool:
@@ -289,11 +310,12 @@ def halves(
     brief: bool = False,
     computed: AbstractSet[str] = frozenset(),
     members: Mapping[tuple[str, str], type] = MappingProxyType({}),
+    passes: bool = False,
 ) -> tuple[Function, Function]:
     """The SSA of the two halves. The forward half returns a pair; where its pullback wants the reverse half stands None, until
     `install` puts it there.  `watched`: whether exceptions that leave the function leave its pullback with the exception.
     `brief`: the halves take less time to make and more to run. `computed`: attributes that likely are.
-    `members`: see `members_read`."""
+    `members`: see `members_read`. `passes`: whether parameters are to be in their variables after an exception has left the function."""
     normal = normalise(function, watched, brief)
     forward = ForwardHalf(normal, brief, computed, members)
     reverse = ReverseHalf(forward)
@@ -309,7 +331,7 @@ def halves(
         _make_early(forward, reverse.kept)
     elif forward.returning is not None:
         made.attrs["hands_on_at"] = _hands_on_at(forward, forward.returning, reverse.kept, normal.left)
-        _return_pair(forward, reverse.kept, normal.left)
+        _return_pair(forward, reverse.kept, normal.left, passes)
     return half, made
 
 
@@ -340,7 +362,7 @@ def _make_early(forward: ForwardHalf, kept: list[Value]) -> None:
     forward.function.entry.instrs[forward.prologue : forward.prologue] = made
 
 
-def _return_pair(forward: ForwardHalf, kept: list[Value], left: Block | None) -> None:
+def _return_pair(forward: ForwardHalf, kept: list[Value], left: Block | None, passes: bool) -> None:
     """The pullback is made where the function returns. What was raised in it comes there as well, from `left`: it leaves with the
     pullback."""
     block = forward.returning
@@ -361,8 +383,12 @@ def _return_pair(forward: ForwardHalf, kept: list[Value], left: Block | None) ->
     for source, target in forward.edges[block]:
         target.args.append(const(source is left))
     leaving, returning = Block(f"{block.name}.raise"), Block(f"{block.name}.return")
+    attached = [result, back]
+    if passes:  # what is used here keeps its place till then
+        in_cells = {i.operands[0] for i in forward.function.entry.instrs if i.op == "new_cell" and i.operands}
+        attached += [Const(0, OBJECT), *[p for p in forward.function.params if p not in in_cells]]
     leaving.instrs = [
-        Instr("call_object", [Const(escaping.attach, OBJECT), result, back], [Value(OBJECT)], {"keywords": ()}),
+        Instr("call_object", [Const(escaping.attach, OBJECT), *attached], [Value(OBJECT)], {"keywords": ()}),
         Instr("reraise", [result]),
     ]
     returning.instrs = returns

@@ -7,8 +7,12 @@ is a handler at all, generator functions have the watched form alone.
 
 from __future__ import annotations
 
+import dis
+import functools
+import inspect
 import sys
 import threading
+from collections.abc import Iterator, Mapping
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
@@ -47,8 +51,8 @@ def attempt(record: Any, *operands: Any) -> tuple[Any, Any]:
         trying.leave()
 
 
-def attach(exception: BaseException, back: Any, depth: int = 0) -> None:
-    """Leave the pullback of a forward half that the exception leaves."""
+def attach(exception: BaseException, back: Any, depth: int = 0, *kept: Any) -> None:
+    """Leave the pullback of a forward half that the exception leaves. `kept`: what has to be in the variables of its frame."""
     exception.__dict__[name_at(depth)] = back
 
 
@@ -85,44 +89,134 @@ def fail(mark: int, error: BaseException) -> None:
 
 def take(exception: BaseException, depth: int = 0) -> Any:
     """The pullback that a callee left with the exception, with cotangents for the operands of the call, or None."""
+    return taken(exception, depth)[0]
+
+
+def taken(exception: BaseException, depth: int = 0) -> tuple[Any, int]:
+    """The same, and within how many others the pullback that was left is."""
     if isinstance(exception, Unsupported):
         _refusals.met.append(exception)
     back = exception.__dict__.pop(name_at(depth), None)
     if back is None:
-        return None
-    is_half = later.compile.is_half
-    here: FrameType | None = sys._getframe(1)
-    while here is not None and not is_half(here.f_code):
-        here = here.f_back
+        return None, 0
+    return _passed_on(back, _callees(exception), depth) or ((run_elsewhere, back, foreign.caller(), ()), 1)
+
+
+def _callees(exception: BaseException) -> TracebackType | None:
+    """The entries of the traceback behind that of the function that has caught the exception, which is running."""
+    entries: dict[int, TracebackType] = {}
     entry = exception.__traceback__
-    while entry is not None and entry.tb_frame is not here:
+    while entry is not None:
+        entries.setdefault(id(entry.tb_frame), entry)
         entry = entry.tb_next
+    here: FrameType | None = sys._getframe(1)
+    while here is not None and id(here) not in entries:
+        here = here.f_back
+    if here is None:
+        return None
+    entry = entries[id(here)]
     while entry is not None and entry.tb_frame is here:
         entry = entry.tb_next
-    return _passed_on(back, entry) or (run_elsewhere, back, foreign.caller(), ())
+    return entry
 
 
-def _passed_on(back: Any, entry: TracebackType | None) -> Any:
-    """What the calls on the way, from this entry of a traceback on, would have made of a pullback if they had returned; None if that is
-    not known of one of them."""
+# A function of a traceback, what it puts around pullbacks if that is known, and the frame with its variables.
+_Step = tuple["CodeType | None", "passing.Around | None", FrameType]
+
+
+def _steps(entry: TracebackType | None, depth: int) -> Iterator[_Step]:
+    """The functions of a traceback, from this entry on, as the derivative has them that pullbacks of this depth belong to.
+
+    The program that is differentiated for the last time is made of halves then, and of run-time functions that these call: the code
+    of frames is the forward half of such functions, or a handler that stands for one.  What these call to differentiate them, in turn,
+    is not part of that program, and has nothing to do with its pullbacks."""
+    while entry is not None:
+        frame = entry.tb_frame
+        code, left = later.compile.differentiated_less(frame.f_code, depth)
+        if code is None:
+            yield None, None, frame
+        elif left == 0:
+            yield code, adapters.around_of(code) or passing.around_of(code), frame
+        else:
+            found: Any = (code, None)
+            while left and found is not None:
+                found, left = passing.stood_for(found[0]), left - 1
+            if found is not None:
+                yield *found, frame
+        entry = entry.tb_next
+
+
+def _passed_on(back: Any, entry: TracebackType | None, depth: int) -> tuple[Any, int] | None:
+    """What the calls on the way, from this entry of a traceback on, would have made of a pullback if they had returned, and how many of
+    them have put something around it; None if that is not known of one of them."""
     around: list[tuple[Any, ...]] = []  # from outside
-    while entry is not None and not _has_left(entry.tb_frame.f_code, back):
-        following = entry.tb_next
-        if following is not None and following.tb_frame.f_code is later.forms.run_watched.__code__:
-            entry = following.tb_next  # a plain form has had the watched one do the work
+    steps = _steps(entry, depth)
+    step = next(steps, None)
+    while step is not None:
+        code, of, frame = step
+        if code is not None and _has_left(code, back):
+            for run, *more in reversed(around):
+                back = (run, back, *more)
+            return back, len(around)
+        step = next(steps, None)
+        if step is not None and step[0] is later.forms.run_watched.__code__:
+            step = next(steps, None)  # a plain form has had the watched one do the work
             continue
-        code = entry.tb_frame.f_code
-        of = adapters.around_of(code) or passing.around_of(code)
-        found = None if of is None else of(entry.tb_frame.f_locals)
+        found = None if code is None or of is None else _found_around(code, of, frame)
         if found is None:
             return None
         around += found
-        entry = following
-    if entry is None:
+    return None
+
+
+def is_on_the_way(code: CodeType) -> bool:
+    """Whether what a function puts around pullbacks is known."""
+    return adapters.around_of(code) is not None or passing.is_on_the_way(code)
+
+
+@functools.lru_cache(1000)
+def _never_bound_anew(code: CodeType) -> frozenset[str]:
+    """The parameters, and variables of functions around it, that a function uses as they are."""
+    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
+    bound: set[str] = set()
+    for instr in dis.get_instructions(code):
+        if instr.opname.startswith(("STORE_", "DELETE_")):  # (of two variables, in some versions of Python)
+            bound.update(instr.argval if isinstance(instr.argval, tuple) else (instr.argval,))
+    return frozenset(code.co_varnames[:count] + code.co_freevars).difference(code.co_cellvars, bound)
+
+
+class _Parameters(Mapping[str, Any]):
+    """What the half of a run-time function was given, and what it has of functions around it: its other variables are not those of the
+    function when an exception has left it."""
+
+    def __init__(self, code: CodeType, variables: Mapping[str, Any]):
+        self._found = {name: variables[name] for name in _never_bound_anew(code) if name in variables}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._found[name]
+
+    def __contains__(self, name: object) -> bool:
+        if name not in self._found:
+            raise KeyError(name)  # nobody knows
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
+def _found_around(code: CodeType, of: passing.Around, frame: FrameType) -> list[tuple[Any, ...]] | None:
+    """What a function of a traceback would have put around a pullback."""
+    if not later.compile.is_half(frame.f_code):
+        return of(frame.f_locals)
+    if code.co_flags & inspect.CO_GENERATOR or not later.compile.is_watched(frame.f_code):
         return None
-    for run, *more in reversed(around):
-        back = (run, back, *more)
-    return back
+    try:
+        return of(_Parameters(code, frame.f_locals))
+    except KeyError:  # it hangs on something else, too
+        return None
 
 
 def swallowed(exception: BaseException, depth: int = 0, constants: tuple[int, ...] = ()) -> Any:
@@ -132,19 +226,19 @@ def swallowed(exception: BaseException, depth: int = 0, constants: tuple[int, ..
     return None if back is None else (run_elsewhere, back, foreign.caller(), constants)
 
 
-def left_call(exception: BaseException, up: int = 1) -> Any:
-    """The pullback of the call that was left by an exception, in the frame so far up from here, with cotangents as if the call had
-    returned; None if there is none, or that is not known."""
-    back = exception.__dict__.get(name_at(0))
-    if back is None:
-        return None
-    here = sys._getframe(up)
-    entry = exception.__traceback__
-    while entry is not None and entry.tb_frame is not here:
-        entry = entry.tb_next
-    made = None if entry is None else _passed_on(back, entry.tb_next)
-    if made is not None:
-        del exception.__dict__[name_at(0)]
+def left_call(exception: BaseException) -> Any:
+    """The pullback of the call that was left by an exception which has been caught here, with cotangents as if the call had returned;
+    None if there is none, or that is not known."""
+    return left_in(exception, 0)[0]
+
+
+def left_in(exception: BaseException, depth: int) -> tuple[Any, int]:
+    """The same, and within how many others the pullback that was left is."""
+    back = exception.__dict__.get(name_at(depth))
+    made = None if back is None else _passed_on(back, _callees(exception), depth)
+    if made is None:
+        return None, 0
+    del exception.__dict__[name_at(depth)]
     return made
 
 
@@ -152,10 +246,7 @@ def _has_left(code: CodeType, back: Any) -> bool:
     """Whether this is the code that has left the pullback with the exception."""
     if code is generators.record_send.__code__ or passing.left_by(code) is back[0]:
         return True
-    if later.compile.reverse_of(code) is back[0]:
-        return True
-    # That of a half, differentiated, leaves the half's pullback.
-    return code.co_name == back[0].__name__ and any(constant is back[0] for constant in code.co_consts)
+    return later.compile.reverse_of(code) is back[0]
 
 
 def run_elsewhere(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -163,11 +254,15 @@ def run_elsewhere(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, inner, place, constants = back
     given = inner[0](inner, d, shadows)
     if given is not None and any(_matters(c) for k, c in enumerate(given) if k not in constants):
-        raise Unsupported(
-            "the derivative of a call that was left by an exception, which was caught",
-            foreign.position_of(place),
-            hint="call a function or method, not by way of a builtin or an operator, in the `try` block; or pass on numbers as attributes of objects",
-        )
+        raise refusal(place)
+
+
+def refusal(place: Any, what: str = "the derivative") -> Unsupported:
+    return Unsupported(
+        f"{what} of a call that was left by an exception, which was caught",
+        foreign.position_of(place),
+        hint="let the `try` block call what raises by itself, or write out there what that does; or pass numbers on as attributes of objects",
+    )
 
 
 def _matters(c: Any) -> bool:

@@ -227,7 +227,7 @@ class _Expansion:
 # What the back end writes out, as functions.
 
 
-def attach(exception: BaseException, back: Any, depth: int = 0) -> None:
+def attach(exception: BaseException, back: Any, depth: int = 0, *kept: Any) -> None:
     escaping.attach(exception, back, depth)
 
 

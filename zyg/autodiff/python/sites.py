@@ -7,7 +7,7 @@ Emitted code looks at a `Site` itself, and calls `forward_at` where another call
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache, partial
 from random import Random
 from types import (
@@ -497,7 +497,7 @@ def _new_size(site: Site, shape: Any) -> Site:
     return made
 
 
-@passes(lambda variables: _around_spread_by_name(**variables))
+@passes(lambda variables: _around_spread_by_name(variables))
 def _record_spread_by_name(site: Site, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """The same where there are arguments by keyword."""
     names = tuple(kwargs)
@@ -518,10 +518,9 @@ def _record_spread_by_name(site: Site, f: Any, args: tuple[Any, ...], kwargs: di
     return y, None if back is None else (spreading.run_spread, back, len(args), kwargs, names)
 
 
-def _around_spread_by_name(
-    forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...], **others: Any
-) -> list[tuple[Any, ...]]:
-    return [] if forward is None else [(spreading.run_spread, len(args), kwargs, names)]
+def _around_spread_by_name(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    args, kwargs, names = variables["args"], variables["kwargs"], variables["names"]
+    return [] if variables["forward"] is None else [(spreading.run_spread, len(args), kwargs, names)]
 
 
 def forward_of_method(f: Any, arity: int, names: tuple[str, ...] = ()) -> Any:

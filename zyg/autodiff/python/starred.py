@@ -18,7 +18,7 @@ from ..identity import note
 from ..objects import calls
 from ..objects.adapters import adapter
 from ..objects.backs import run
-from ..objects.passing import passes
+from ..objects.passing import passes, passes_in_turn
 from ..trying import bodies
 from .knowledge import is_permanent, note_code
 from .sites import new_tables
@@ -96,6 +96,7 @@ def calling(stars: tuple[bool, ...], names: tuple[str, ...]) -> Callable[..., An
         return [(scope["bring"], *map(len, behind_stars))]
 
     passes(around)(scope["forward"])
+    passes_in_turn()(scope["forward"])  # which is called in the place of a function that is called so
     calls.known(scope["generally"], exact=True)(scope["forward"])
     return scope["generally"]
 
