@@ -394,6 +394,8 @@ def element(e: Evaluator, v: Abstract, dtype: Scalar) -> Value:
             whole = Known(int(v.object))
         except (ValueError, OverflowError) as error:
             e.throw(type(error).__name__, str(error))
+        if not -(2**63) <= whole.object < 2**63:
+            e.throw("OverflowError", "Python int too large to convert to C long")
     elif scalar.kind == "f":
         from zyg.library.builtins_ import int_of_float
 

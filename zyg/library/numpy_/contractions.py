@@ -12,7 +12,8 @@ from zyg.frontend.values import Abstract, Known, Number, TupleValue, describe, i
 from zyg.ir.core import Value
 
 from ..registry import emits, implements
-from .products import matmul_arrays, operands
+from .layouts import is_complex
+from .products import matmul_arrays, of_one_type
 from .reductions import delivered, element_type
 
 if TYPE_CHECKING:
@@ -26,7 +27,10 @@ NONE, ZERO, TWO = Known(None), Known(0), Known(2)
 
 @emits(np.tensordot, np.linalg.tensordot)
 def tensordot(e: Evaluator, a: Abstract, b: Abstract, axes: Abstract = TWO) -> Abstract:
-    x, y = operands(e, "np.tensordot", a, b)
+    return of_one_type(e, "np.tensordot", [a, b], lambda given: _tensordot(e, given[0], given[1], axes))
+
+
+def _tensordot(e: Evaluator, x: Abstract, y: Abstract, axes: Abstract) -> Abstract:
     ndims = arrays.ndim(x), arrays.ndim(y)
     given = constant(e, axes, "axes")
     if isinstance(given, int):
@@ -114,7 +118,15 @@ def einsum(
             )
     if not operands_:
         e.throw("ValueError", "must specify the einstein sum subscripts string and at least one operand")
-    given = operands(e, "np.einsum", *operands_)
+    made = of_one_type(e, "np.einsum", operands_, lambda given: _contraction(e, text, given))
+    if isinstance(out, arrays.ARRAYS) and element_type(e, made) is not arrays.element_type(out):
+        raise e.refuse(
+            "np.einsum(out=...) of another type than the result", hint="assign it: out[...] = np.einsum(...)"
+        )
+    return delivered(e, made, out)
+
+
+def _contraction(e: Evaluator, text: str, given: list[Abstract]) -> Abstract:
     try:
         inputs, output = parse_subscripts(text, [arrays.ndim(v) for v in given])
     except ValueError as error:
@@ -150,11 +162,7 @@ def einsum(
         made = arrays.scalar_of(e, made)
     if isinstance(made, arrays.ARRAYS) and len(given) > 1:
         made = orders.contracted(e, made, given, inputs, output)
-    if isinstance(out, arrays.ARRAYS) and element_type(e, made) is not arrays.element_type(out):
-        raise e.refuse(
-            "np.einsum(out=...) of another type than the result", hint="assign it: out[...] = np.einsum(...)"
-        )
-    return delivered(e, made, out)
+    return made
 
 
 def _by_axes(e: Evaluator, args: tuple[Abstract, ...]) -> tuple[str, tuple[Abstract, ...]]:
@@ -429,7 +437,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
             "vecdot: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n),(n)->() (size "
             f"{y.shape[-1]} is different from {x.shape[-1]})"
         )
-    made = np.conj(x) * y
+    made = np.conj(x) * y if is_complex(x) else x * y
     return np.sum(made, axis=-1, dtype=made.dtype)
 
 
@@ -441,7 +449,10 @@ def multi_dot(e: Evaluator, arrays_: Abstract) -> Abstract:
         e.throw("ValueError", "Expecting at least two arrays.")
     if items is None:
         raise e.refuse("np.linalg.multi_dot of this", types=[describe(arrays_, e.heap)], hint="pass a list of arrays")
-    given = operands(e, "np.linalg.multi_dot", *items)
+    return of_one_type(e, "np.linalg.multi_dot", items, lambda given: _chain(e, given))
+
+
+def _chain(e: Evaluator, given: list[Abstract]) -> Abstract:
     if len(given) == 2:
         return e.call(known(_product), given)
     if len(given) == 3:

@@ -120,6 +120,7 @@ def lifted(function: np.ufunc, emitter: Element, typed: bool, same: bool = False
             made = entry(e, *args, where=where, dtype=dtype, casting=casting, order=order, subok=subok)
             return as_arrays(e, made)
         outs = _outs(e, function, list(args[function.nin :]), out)
+        check_mask(e, where)
         operands = [operand(e, v) for v in args[: function.nin]]
         key, of_numbers = (name, "ufunc"), emitter
         rule = arrays.constant(e, casting, "a rule of casting")
@@ -272,6 +273,13 @@ def check_output(e: Evaluator, name: str, own: Scalar, dtype: Scalar, rule: str 
             f"Cannot cast ufunc '{name}' output from {arrays.numpy_dtype(own)!r} to {arrays.numpy_dtype(dtype)!r} "
             "with casting rule 'same_kind'"
         )
+
+
+def check_mask(e: Evaluator, where: Abstract) -> None:
+    """TypeError for an array that is no mask; of anything else one is made."""
+    if isinstance(where, arrays.ARRAYS) and arrays.element_type(where) is not BOOL:
+        own = arrays.numpy_dtype(arrays.element_type(where))
+        e.type_error(f"Cannot cast array data from {own!r} to dtype('bool') according to the rule 'safe'")
 
 
 def as_type(e: Evaluator, v: Abstract, scalar: Scalar) -> Abstract:
