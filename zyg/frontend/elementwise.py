@@ -16,7 +16,7 @@ from zyg.ir.types import BOOL, F32, F64, U8, Array
 from zyg.ir.types import Scalar as ScalarType
 
 from .alternatives import refuse_unlike
-from .orders import laid_as
+from .orders import as_it_seems, laid_as
 from .scalars import scalar_value
 from .turned import is_long, transposed_alike
 from .values import (
@@ -56,7 +56,7 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
         sources, axes = before
         made = lift(e, key, function, sources, outputs)
         items = made.items if isinstance(made, TupleValue) else (made,)
-        seen = tuple(permuted(e, v, axes) for v in items)
+        seen = tuple(as_it_seems(e, permuted(e, v, axes), operands) for v in items)
         return seen[0] if outputs == 1 else TupleValue(seen)
     given = operands
     if any(isinstance(v, (ComplexArrayValue, ComplexValue)) for v in operands):
@@ -64,13 +64,13 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
     name, types = element_function(e, key, function, operands)
     result: Abstract
     if outputs == len(types):
-        outs = [laid_as(e, allocate_unchecked(e, shape, t, "empty"), given) for t in types]
+        outs = [laid_as(e, allocate_unchecked(e, shape, t, "empty"), given, seeming=False) for t in types]
         result = outs[0] if outputs == 1 else TupleValue(tuple(outs))
     else:
         from .complex_arrays import part
 
         refuse_complex64(e, given)
-        result = laid_as(e, allocate_unchecked(e, shape, COMPLEX, "empty"), given)
+        result = laid_as(e, allocate_unchecked(e, shape, COMPLEX, "empty"), given, seeming=False)
         assert isinstance(result, ComplexArrayValue)
         outs = [part(e, result, name) for name in ("real", "imag")]
     out_values = [_memory(v) for v in outs]
@@ -78,7 +78,9 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
     e.emit("apply", *out_values, *arguments(e, operands, shape), types=(), callee=name, modes=modes)
     if outputs == len(types):
         e.inference.fresh.update(out_values)
-    return result
+    if isinstance(result, TupleValue):
+        return TupleValue(tuple(as_it_seems(e, v, given) for v in result.items))
+    return as_it_seems(e, result, given)
 
 
 def refuse_complex64(e: Evaluator, operands: Sequence[Abstract]) -> None:

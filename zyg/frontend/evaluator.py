@@ -110,6 +110,9 @@ class Evaluator:
         self.views: dict[int, tuple[Value, Value, Abstract]] = {}  # basic slices: the view, of what, and the key
         # How arrays were made whose lengths that tells, and of what lengths a length is the common one.
         self.shaped: dict[Value, tuple[str, tuple[Value, ...], dict[str, Any]]] = {}
+        self.seeming: dict[
+            Value, tuple[Value, ...]
+        ] = {}  # the strides that NumPy's array has where ours is a copy of others
         self.broadcasts: dict[Value, frozenset[Value]] = {}
         self.long: set[Value] = set()  # lengths that are known to be above 1
         self.before: frozenset[Hashable] | dict[Hashable, Any] = frozenset()  # objects older than the instruction
@@ -164,6 +167,7 @@ class Evaluator:
         self.facts.clear()
         self.views.clear()
         self.shaped.clear()
+        self.seeming.clear()
         self.broadcasts.clear()
         self.long.clear()
         self.nonnegative.clear()
