@@ -530,12 +530,6 @@ def fitted(e: Evaluator, value: Abstract, shape: Sequence[Value], fault: str, in
     return of_kind(value, ArrayValue(broadcast(e, memory(value), shape)))
 
 
-def check_fewer_axes(e: Evaluator, operand: Abstract, out: Abstract) -> None:
-    """ValueError if an operand has more axes than the array that the result is put into."""
-    if isinstance(operand, ARRAYS) and ndim(operand) > ndim(out):
-        e.throw("ValueError", "non-broadcastable output operand with fewer dimensions than the other operand")
-
-
 def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     """a += b and its relatives: element by element, in the array's own memory."""
     b = _operand(e, b)
@@ -573,7 +567,7 @@ def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     if a.type.ndim == 0:
         if isinstance(b, ArrayValue):
             wholes.element_function(e, ("into", name, dtype), converted, [a, b])  # a TypeError comes first
-            check_fewer_axes(e, b, a)
+            wholes.check_fewer_axes(e, a, [a, b, a])
             b = scalar_of(e, b)
         e.emit("fill", a.value, scalar_value(e, converted(e, scalar_of(e, a), b), dtype))
     elif not wholes.lift_into(e, name, lambda e, x, y: of_elements(e, name, x, y), a, b):

@@ -206,12 +206,14 @@ class Evaluator:
         """Raise `exc(message)` unless `ok` holds."""
         if isinstance(ok, Const):
             if not ok.value:
-                self.throw(exc, message)
+                self.throw(exc, message, *values)
             return
         self.builder.emit("guard", ok, *values, exc=exc, message=message)
 
-    def throw(self, exc: str, message: str) -> None:
+    def throw(self, exc: str, message: str, *values: Value) -> None:
         """Raise here, always."""
+        if values:
+            self.builder.emit("guard", const(False), *values, exc=exc, message=message)
         self.builder.append(Instr("raise", attrs={"exc": exc, "message": message}))
         raise Stop
 

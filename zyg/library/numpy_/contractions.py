@@ -8,6 +8,7 @@ import numpy as np
 
 from zyg.frontend import arrays, lists, orders
 from zyg.frontend.arrays import constant
+from zyg.frontend.elementwise import shape_text
 from zyg.frontend.values import Abstract, Known, Number, TupleValue, describe, is_numeric, known
 from zyg.ir.core import Value
 
@@ -148,8 +149,7 @@ def _contraction(e: Evaluator, text: str, given: list[Abstract]) -> Abstract:
                 # An axis of length 1 is repeated, as elsewhere.
                 one = e.op("eq", known, _one())
                 fits = e.op("or", e.op("eq", length, known), e.op("or", one, e.op("eq", length, _one())))
-                e.guard(fits, "ValueError", "operands could not be broadcast together with remapped shapes "
-                        f"[original->remapped]: the axes named {letter} have the lengths {{}} and {{}}", known, length)  # fmt: skip
+                e.guard(fits, "ValueError", *_remapped(e, inputs, output, given))
                 lengths[letter] = e.op("select", one, length, known)
     terms = [_diagonal(e, v, letters, lengths) for letters, v in zip(inputs, given)]
     while len(terms) > 1:
@@ -200,7 +200,7 @@ def parse_subscripts(text: str, ndims: list[int]) -> tuple[list[str], str]:
     left, arrow, right = text.partition("->")
     inputs = left.split(",")
     if len(inputs) != len(ndims):
-        more = "fewer" if len(inputs) > len(ndims) else "more"
+        more = "more" if len(inputs) > len(ndims) else "fewer"  # as NumPy has it
         raise ValueError(f"{more} operands provided to einstein sum function than specified in the subscripts string")
     spare = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in text]
     most = 0
@@ -240,6 +240,23 @@ def parse_subscripts(text: str, ndims: list[int]) -> tuple[list[str], str]:
         return full, right.replace("...", dots)
     all_letters = "".join(letters.replace("...", "") for letters in inputs)
     return full, dots + "".join(sorted(c for c in set(all_letters) if all_letters.count(c) == 1))
+
+
+def _remapped(e: Evaluator, inputs: list[str], output: str, given: list[Abstract]) -> tuple[str, *tuple[Value, ...]]:
+    """What NumPy says where lengths do not fit: the shapes of the operands, along the axes of the result and then those that are summed up."""
+    axes = [*output, *sorted({c for own in inputs for c in own} - {*output})]
+    text, values = "", []
+    for own, v in zip(inputs, given):
+        letters = list(dict.fromkeys(own))
+        shape = [arrays.dims(e, v)[own.index(c)] for c in letters]
+        places = [axis if axis in letters else "" for axis in axes]
+        while places and not places[0]:
+            del places[0]
+        text += f"{shape_text(len(shape))}->({','.join('{}' if c else 'newaxis' for c in places)}"
+        text += ",) " if len(axes) == 1 else ") "
+        values += [*shape, *(shape[letters.index(c)] for c in places if c)]
+    fault = "operands could not be broadcast together with remapped shapes [original->remapped]: "
+    return fault + text, *values
 
 
 def _diagonal(e: Evaluator, a: Abstract, letters: str, lengths: dict[str, Value]) -> tuple[Abstract, str]:
