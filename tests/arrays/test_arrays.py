@@ -39,7 +39,6 @@ NO_DERIVATIVE = {
     **dict.fromkeys(("numpy.promote_types", "numpy.result_type", "numpy.isdtype", "numpy.issubdtype"), "gives types"),
     **dict.fromkeys(("numpy.zeros_like", "numpy.ones_like", "generic.std"), "is constant"),
     **dict.fromkeys(("numpy.floor_divide", "numpy.spacing"), "is constant but for steps"),
-    "scipy.special.zetac": "is refused: SciPy has no derivative of Riemann's zeta function",
     **dict.fromkeys(("numpy.argpartition", "ndarray.argpartition"), "gives indices; its case takes what they point at"),
     "numpy.float32": "rounds so that differences tell nothing; conversions have cases with astype",
 }

@@ -265,7 +265,7 @@ def scalar_of(e: Evaluator, a: Abstract) -> Abstract:
 
 def view(e: Evaluator, a: ArrayValue, spec: str, operands: list[Value]) -> ArrayValue:
     """The view that the letters of `spec` tell (see the op `view`); contiguous where that can be seen."""
-    found = before(e, a.value)
+    found = None if a.value in e.seeming else before(e, a.value)
     if found is not None and "n" not in spec and array_type(found[0]).writable == a.type.writable:
         return _view_before(e, ArrayValue(found[0]), found[1], spec, operands)
     rest = spec.lstrip("in")
@@ -301,7 +301,7 @@ def permuted(e: Evaluator, a: Abstract, to: Sequence[int], writable: bool = True
         to = [*to, ndim]
         ndim += 1
     writable = writable and floats.type.writable
-    found = before(e, floats.value)
+    found = None if floats.value in e.seeming else before(e, floats.value)
     if found is not None:
         to = [to[axis] for axis in found[1]]
         floats = ArrayValue(found[0])
@@ -394,6 +394,9 @@ def element(e: Evaluator, v: Abstract, dtype: Scalar) -> Value:
             whole = Known(int(v.object))
         except (ValueError, OverflowError) as error:
             e.throw(type(error).__name__, str(error))
+        else:
+            if not -(2**63) <= whole.object < 2**63:
+                e.throw("OverflowError", "Python int too large to convert to C long")
     elif scalar.kind == "f":
         from zyg.library.builtins_ import int_of_float
 
@@ -527,12 +530,6 @@ def fitted(e: Evaluator, value: Abstract, shape: Sequence[Value], fault: str, in
     return of_kind(value, ArrayValue(broadcast(e, memory(value), shape)))
 
 
-def check_fewer_axes(e: Evaluator, operand: Abstract, out: Abstract) -> None:
-    """ValueError if an operand has more axes than the array that the result is put into."""
-    if isinstance(operand, ARRAYS) and ndim(operand) > ndim(out):
-        e.throw("ValueError", "non-broadcastable output operand with fewer dimensions than the other operand")
-
-
 def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     """a += b and its relatives: element by element, in the array's own memory."""
     b = _operand(e, b)
@@ -570,7 +567,7 @@ def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     if a.type.ndim == 0:
         if isinstance(b, ArrayValue):
             wholes.element_function(e, ("into", name, dtype), converted, [a, b])  # a TypeError comes first
-            check_fewer_axes(e, b, a)
+            wholes.check_fewer_axes(e, a, [a, b, a])
             b = scalar_of(e, b)
         e.emit("fill", a.value, scalar_value(e, converted(e, scalar_of(e, a), b), dtype))
     elif not wholes.lift_into(e, name, lambda e, x, y: of_elements(e, name, x, y), a, b):

@@ -14,6 +14,7 @@ from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL, F64, Array, Scalar
 
 from . import arrays, complexes
+from .elementwise import check_fewer_axes
 from .merging import settled
 from .python_numbers import message_of
 from .type_names import certain
@@ -105,6 +106,6 @@ def inplace(e: Evaluator, name: str, a: ComplexArrayValue, b: Abstract) -> Abstr
         raise e.refuse(f"the operator {arrays.SYMBOLS[name]}= on an array of complex numbers",
                        types=[describe(a), describe(b, e.heap)], hint="write a loop")  # fmt: skip
     arrays.check_writable(e, a.floats)
-    arrays.check_fewer_axes(e, b, a)
+    check_fewer_axes(e, a, [a, b, a])
     arrays.assign(e, a, arrays.elementwise(e, name, a, b))
     return a

@@ -16,7 +16,7 @@ from zyg.ir.types import BOOL, F32, F64, U8, Array
 from zyg.ir.types import Scalar as ScalarType
 
 from .alternatives import refuse_unlike
-from .orders import laid_as
+from .orders import as_it_seems, laid_as
 from .scalars import scalar_value
 from .turned import is_long, transposed_alike
 from .values import (
@@ -56,7 +56,7 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
         sources, axes = before
         made = lift(e, key, function, sources, outputs)
         items = made.items if isinstance(made, TupleValue) else (made,)
-        seen = tuple(permuted(e, v, axes) for v in items)
+        seen = tuple(as_it_seems(e, permuted(e, v, axes), operands) for v in items)
         return seen[0] if outputs == 1 else TupleValue(seen)
     given = operands
     if any(isinstance(v, (ComplexArrayValue, ComplexValue)) for v in operands):
@@ -64,13 +64,13 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
     name, types = element_function(e, key, function, operands)
     result: Abstract
     if outputs == len(types):
-        outs = [laid_as(e, allocate_unchecked(e, shape, t, "empty"), given) for t in types]
+        outs = [laid_as(e, allocate_unchecked(e, shape, t, "empty"), given, seeming=False) for t in types]
         result = outs[0] if outputs == 1 else TupleValue(tuple(outs))
     else:
         from .complex_arrays import part
 
         refuse_complex64(e, given)
-        result = laid_as(e, allocate_unchecked(e, shape, COMPLEX, "empty"), given)
+        result = laid_as(e, allocate_unchecked(e, shape, COMPLEX, "empty"), given, seeming=False)
         assert isinstance(result, ComplexArrayValue)
         outs = [part(e, result, name) for name in ("real", "imag")]
     out_values = [_memory(v) for v in outs]
@@ -78,7 +78,9 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
     e.emit("apply", *out_values, *arguments(e, operands, shape), types=(), callee=name, modes=modes)
     if outputs == len(types):
         e.inference.fresh.update(out_values)
-    return result
+    if isinstance(result, TupleValue):
+        return TupleValue(tuple(as_it_seems(e, v, given) for v in result.items))
+    return as_it_seems(e, result, given)
 
 
 def refuse_complex64(e: Evaluator, operands: Sequence[Abstract]) -> None:
@@ -136,21 +138,30 @@ def lift_into(e: Evaluator, key: Hashable, function: Scalar, a: ArrayValue, b: A
     return True
 
 
-def lift_to(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstract], out: ArrayValue) -> None:
+def lift_to(
+    e: Evaluator,
+    key: Hashable,
+    function: Scalar,
+    operands: Sequence[Abstract],
+    out: ArrayValue,
+    shown: Sequence[Abstract] | None = None,
+) -> None:
     """`function` of the elements of the operands, set in the memory of `out`, whose shape they are broadcast to.  The
-    function gives numbers of the type of `out`."""
+    function gives numbers of the type of `out`.  `shown`: what NumPy names where they do not fit, in its order."""
     from .arrays import separate
 
     refuse_unlike(e, function, operands)
     shape = [e.dim(out.value, axis) for axis in range(out.type.ndim)]
+    shown = [*operands, out] if shown is None else shown
+    check_fewer_axes(e, out, shown)
     for b in operands:
         if isinstance(b, ArrayValue) and b.value is not out.value:
-            _check_fits(e, out, b, shape)
+            _check_fits(e, out, b, shape, shown)
     before = transposed_alike(e, [out, *operands], rows=True)
     if before is not None:
         to, *sources = before[0]
         assert isinstance(to, ArrayValue)
-        lift_to(e, key, function, sources, to)
+        lift_to(e, key, function, sources, to, shown)
         return
     name, types = element_function(e, key, function, operands)
     assert types == (out.type.dtype,)
@@ -172,17 +183,37 @@ def arguments(e: Evaluator, operands: Sequence[Abstract], shape: Sequence[Value]
     ]
 
 
-def _check_fits(e: Evaluator, a: ArrayValue, b: ArrayValue, shape: list[Value]) -> None:
-    """ValueError unless `b` broadcasts to the shape of `a`, as it has to where `a` is what is written."""
+def shape_text(ndim: int) -> str:
+    """The text of a shape, with places for its lengths."""
+    return "(" + ",".join(["{}"] * ndim) + (",)" if ndim == 1 else ")")
+
+
+def check_fewer_axes(e: Evaluator, out: Abstract, operands: Sequence[Abstract]) -> None:
+    """ValueError if an operand, of all including `out`, has more axes than the array that the result is put into."""
+    from .arrays import dims, ndim
+
+    given = [v for v in operands if isinstance(v, (ArrayValue, ComplexArrayValue))]
+    if all(ndim(v) <= ndim(out) for v in given):
+        return
+    common = broadcast_shape(e, [real_part(e, v) for v in given])
+    texts = shape_text(ndim(out)), shape_text(len(common))
+    message = "non-broadcastable output operand with shape {} doesn't match the broadcast shape {}".format(*texts)
+    e.throw("ValueError", message, *dims(e, out), *common)
+
+
+def _check_fits(e: Evaluator, a: ArrayValue, b: ArrayValue, shape: list[Value], shown: Sequence[Abstract]) -> None:
+    """ValueError unless `b` broadcasts to the shape of `a`, as it has to where `a` is what is written. `shown`: all that the error
+    names."""
+    from .arrays import ARRAYS, dims
+
     own = [e.dim(b.value, axis) for axis in range(b.type.ndim)]
-    text = ["(" + ",".join(["{}"] * n) + (",)" if n == 1 else ")") for n in (len(shape), len(own), len(shape))]
-    message = f"operands could not be broadcast together with shapes {' '.join(text)} "
-    if len(own) > len(shape):
-        e.throw("ValueError", "non-broadcastable output operand with fewer dimensions than the other operand")
+    shapes = [dims(e, v) if isinstance(v, ARRAYS) else [] for v in shown]
+    message = f"operands could not be broadcast together with shapes {' '.join(shape_text(len(s)) for s in shapes)} "
+    lengths = [d for s in shapes for d in s]
     for x, y in zip(reversed(shape), reversed(own)):
         if x is not y and not _equal(x, y) and not _is_one(y):
             fits = e.op("or", e.op("eq", y, x), e.op("eq", y, const(1)))
-            e.guard(fits, "ValueError", message, *shape, *own, *shape)
+            e.guard(fits, "ValueError", message, *lengths)
 
 
 def element_function(

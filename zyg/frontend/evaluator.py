@@ -110,6 +110,9 @@ class Evaluator:
         self.views: dict[int, tuple[Value, Value, Abstract]] = {}  # basic slices: the view, of what, and the key
         # How arrays were made whose lengths that tells, and of what lengths a length is the common one.
         self.shaped: dict[Value, tuple[str, tuple[Value, ...], dict[str, Any]]] = {}
+        self.seeming: dict[
+            Value, tuple[Value, ...]
+        ] = {}  # the strides that NumPy's array has where ours is a copy of others
         self.broadcasts: dict[Value, frozenset[Value]] = {}
         self.long: set[Value] = set()  # lengths that are known to be above 1
         self.before: frozenset[Hashable] | dict[Hashable, Any] = frozenset()  # objects older than the instruction
@@ -164,6 +167,7 @@ class Evaluator:
         self.facts.clear()
         self.views.clear()
         self.shaped.clear()
+        self.seeming.clear()
         self.broadcasts.clear()
         self.long.clear()
         self.nonnegative.clear()
@@ -202,12 +206,14 @@ class Evaluator:
         """Raise `exc(message)` unless `ok` holds."""
         if isinstance(ok, Const):
             if not ok.value:
-                self.throw(exc, message)
+                self.throw(exc, message, *values)
             return
         self.builder.emit("guard", ok, *values, exc=exc, message=message)
 
-    def throw(self, exc: str, message: str) -> None:
+    def throw(self, exc: str, message: str, *values: Value) -> None:
         """Raise here, always."""
+        if values:
+            self.builder.emit("guard", const(False), *values, exc=exc, message=message)
         self.builder.append(Instr("raise", attrs={"exc": exc, "message": message}))
         raise Stop
 

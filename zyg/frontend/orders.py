@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from zyg.ir.core import Const, Value, const
+from zyg.ir.core import VIEWS, Const, Value, const
 from zyg.ir.types import Array
 
 from .turned import transposed_alike
@@ -37,7 +37,7 @@ def like(e: Evaluator, made: Abstract, a: Abstract, letter: str) -> Abstract:
     if letter == "K":
         if sorted_strides(e, memory(a).value, repeats=False):
             return made
-        before = transposed_alike(e, [a])
+        before = None if _seems(e, memory(a).value) else transposed_alike(e, [a])
         if before is not None and isinstance(made, ArrayValue):
             lengths = dims(e, made)
             return permuted(e, reshaped(e, made, [lengths[to] for to in before[1]]), before[1])
@@ -75,21 +75,39 @@ def without(e: Evaluator, made: Abstract, a: Abstract, axes: Sequence[int], keep
     return laid
 
 
-def laid_as(e: Evaluator, made: Abstract, operands: Sequence[Abstract], axes: Sequence[int] | None = None) -> Abstract:
+def laid_as(
+    e: Evaluator, made: Abstract, operands: Sequence[Abstract], axes: Sequence[int] | None = None, seeming: bool = True
+) -> Abstract:
     """A new array in C order, with its elements in the order that NumPy gives it which makes it of these operands: element by
-    element, or of some `axes` of the first one, for which the strides along those tell."""
+    element, or of some `axes` of the first one, for which the strides along those tell. Not `seeming`: in the order that it would
+    give it if copies in place of its views were what they are."""
     from .arrays import dims, ndim
 
     shape = dims(e, made)
     arrays = [v for v in operands if isinstance(v, (ArrayValue, ComplexArrayValue))]
-    if len(shape) < 2 or all(ndim(v) < 2 or sorted_strides(e, memory(v).value) for v in arrays):
+    if len(shape) < 2 or all(ndim(v) < 2 or sorted_strides(e, memory(v).value, seeming=seeming) for v in arrays):
         return made
-    steps = [_steps(e, v) for v in arrays]
+    steps = [_steps(e, v, seeming) for v in arrays]
     if axes is None:
         return _strided(e, made, shape, _iterated(e, [[const(0)] * (len(shape) - len(s)) + s for s in steps]))
     inside, places = _iterated(e, steps), {axis: n for n, axis in enumerate(axes)}
     kept = {(places[j], places[k]): v for (j, k), v in inside.items() if j in places and k in places}
     return _strided(e, made, shape, kept)
+
+
+def as_it_seems(
+    e: Evaluator, made: Abstract, operands: Sequence[Abstract], axes: Sequence[int] | None = None
+) -> Abstract:
+    """What was made of operands (see `laid_as`), their copies in place of NumPy's views taken for what they are, as it lies in NumPy. The
+    copy of it that this is goes, if nobody sees where its elements are (ir/passes/orders.py)."""
+    from .arrays import allocate_unchecked, dims, element_type
+
+    arrays = [v for v in operands if isinstance(v, (ArrayValue, ComplexArrayValue))]
+    if not any(_seems(e, memory(v).value) for v in arrays):
+        return made
+    laid = laid_as(e, allocate_unchecked(e, dims(e, made), element_type(made), "empty"), operands, axes)
+    e.emit("copyto", memory(laid).value, memory(made).value, lays=True)
+    return laid
 
 
 def selected(e: Evaluator, made: Abstract, indices: Sequence[Abstract], source: Abstract, whole: Abstract) -> Abstract:
@@ -175,11 +193,13 @@ def _strided(e: Evaluator, made: Abstract, shape: list[Value], inside: Inside) -
     return of_kind(made, ArrayValue(e.op("strided", floats.value, *strides, type=type)))
 
 
-def sorted_strides(e: Evaluator, array: Value, repeats: bool = True) -> bool:
+def sorted_strides(e: Evaluator, array: Value, repeats: bool = True, seeming: bool = True) -> bool:
     """The same for its memory: slices, and what has new axes or `repeats` (if that is to say nothing), are as what they are seen in."""
     while True:
         type = array.type
         assert isinstance(type, Array)
+        if seeming and array in e.seeming:
+            return False
         if type.layout == "C" or type.ndim < 2:
             return True
         op, operands, _ = e.shaped.get(array, ("", (), {}))
@@ -188,14 +208,24 @@ def sorted_strides(e: Evaluator, array: Value, repeats: bool = True) -> bool:
         array = operands[0]
 
 
-def _steps(e: Evaluator, a: Abstract) -> list[Value]:
+def _seems(e: Evaluator, array: Value) -> bool:
+    """Whether an array, or what it is a view of, is a copy where NumPy's is a view."""
+    while array not in e.seeming:
+        op, operands, _ = e.shaped.get(array, ("", (), {}))
+        if op not in VIEWS:
+            return False
+        array = operands[0]
+    return True
+
+
+def _steps(e: Evaluator, a: Abstract, seeming: bool = True) -> list[Value]:
     """The absolute strides along each axis, 0 where it repeats or has one element."""
     from .arrays import ndim
 
     array = memory(a).value
     result: list[Value] = []
     for axis in range(ndim(a)):
-        length, step = e.dim(array, axis), stride(e, array, axis)
+        length, step = e.dim(array, axis), stride(e, array, axis, seeming)
         if isinstance(length, Const) or isinstance(step, Const) and step.value == 0:
             result.append(const(0) if isinstance(length, Const) and length.value == 1 else _abs(e, step))
         else:
@@ -220,13 +250,16 @@ def seen_axis(spec: str, operands: Sequence[Value], axis: int) -> tuple[str, int
     raise IndexError(f"a view {spec!r} has no axis {axis}")
 
 
-def stride(e: Evaluator, array: Value, axis: int) -> Value:
-    """The stride along an axis in bytes: that which the array was given, if it was made here."""
+def stride(e: Evaluator, array: Value, axis: int, seeming: bool = True) -> Value:
+    """The stride along an axis in bytes: that which the array was given, if it was made here. `seeming`: of copies in place of NumPy's
+    views that of the views."""
+    if seeming and array in e.seeming:
+        return e.seeming[array][axis]
     op, operands, attrs = e.shaped.get(array, ("", (), {}))
     if op == "strided":
         return operands[axis + 1]
     if op == "transpose" and attrs["axes"].count(axis) == 1:
-        return stride(e, operands[0], attrs["axes"].index(axis))
+        return stride(e, operands[0], attrs["axes"].index(axis), seeming)
     if op == "broadcast":
         source = operands[0].type
         assert isinstance(source, Array)
@@ -234,12 +267,12 @@ def stride(e: Evaluator, array: Value, axis: int) -> Value:
         if axis < 0:
             return const(0)
         repeats = e.op("eq", e.dim(operands[0], axis), const(1))
-        return e.op("select", repeats, const(0), stride(e, operands[0], axis))
+        return e.op("select", repeats, const(0), stride(e, operands[0], axis, seeming))
     if op == "view":
         letter, source, parts = seen_axis(attrs["spec"], operands[1:], axis)
         if letter == "n":
             return const(0)
-        step = stride(e, operands[0], source)
+        step = stride(e, operands[0], source, seeming)
         return step if letter == ":" else e.builder.arith("mul", step, parts[2])
     return e.once(("stride for order", array, axis), lambda: e.op("stride", array, axis=axis, order=True))
 

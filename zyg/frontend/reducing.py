@@ -16,7 +16,7 @@ from zyg.ir.types import Array
 from zyg.ir.types import Scalar as ScalarType
 
 from .elementwise import Scalar, arguments, broadcast_shape, by_parts, element_function, real_part
-from .orders import laid_as
+from .orders import as_it_seems, laid_as
 from .scalars import scalar_value
 from .turned import transposed_alike
 from .values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number
@@ -47,9 +47,12 @@ def reduce(
         own = tuple(n for n, axis in enumerate(to) if axis in axes)
         result = reduce(e, kind, key, function, sources, own, keepdims, initial, nonempty)
         left = [axis for axis in to if keepdims or axis not in axes]
-        return (
-            permuted(e, result, [sorted(left).index(axis) for axis in left]) if isinstance(result, ARRAYS) else result
-        )
+        if not isinstance(result, ARRAYS):
+            return result
+        seen = permuted(e, result, [sorted(left).index(axis) for axis in left])
+        if len(to) - len(axes) < 2:
+            return seen
+        return as_it_seems(e, seen, operands[:1], sorted(left))
     first = operands[0]
     assert isinstance(first, (ArrayValue, ComplexArrayValue))
     shape = dims(e, first)

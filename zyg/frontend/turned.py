@@ -102,7 +102,7 @@ def transposed_alike(
         return None
     (to,) = turns
     sources = [found[0] for found in given if found is not None]
-    if not all(sorted_strides(e, source, repeats=False) for source in sources):
+    if not all(sorted_strides(e, source, repeats=False, seeming=False) for source in sources):
         return None
     shapes = [dims(e, v) for v in whole]
     if not _lie_alike(e, shapes, [dims(e, v)[0] for v in arrays if v not in whole and ndim(v)]):

@@ -493,8 +493,8 @@ op("transpose", _stated, "an array with its dimensions elsewhere: attrs['axes'] 
 op("strided", _stated, "a contiguous array of this shape with its elements in another order in memory: an i64 per dimension, its "
    "stride in bytes; along negative ones it runs backwards", vjp="structural")  # fmt: skip
 op("fill", _no_result, "array, value: set every element", effects="write", vjp="structural")
-op("copyto", _no_result, "destination, source of the same shape and dtype: copy (as if by way of a temporary)",
-   effects="write", vjp="structural")  # fmt: skip
+op("copyto", _no_result, "destination, source of the same shape and dtype: copy (as if by way of a temporary); attrs['lays']: a new "
+   "array that is read only from here on, and instead of the source, which is as new", effects="write", vjp="structural")  # fmt: skip
 op("addto", _no_result, "destination, source of the same shape and dtype: destination += source, element by element",
    effects="write", vjp="structural")  # fmt: skip
 op("broadcast", _stated, "an array, then an i64 per dimension of the result: the array seen in that shape, its dimensions aligned "

@@ -75,7 +75,44 @@ def _hurwitz(e: Evaluator, x: Abstract, q: Abstract) -> Abstract:
     return Number(to_float(e, e.call(known(hurwitz), [Number(to_float(e, v), True) for v in (x, q)])), True)
 
 
-_riemann = special("zetac", "zetac", None)
+def _sums(x: float) -> tuple[float, float]:
+    """Riemann's zeta function of x >= 0 and its derivative, by the Euler-Maclaurin formula from 1 / 10**x on."""
+    value, slope = 1.0, 0.0
+    for n in range(2, 10):
+        power = np.power(float(n), -x)
+        value += power
+        slope -= np.log(float(n)) * power
+    power, log = np.power(10.0, -x), np.log(10.0)
+    rest = 10.0 / (x - 1.0) + 0.5
+    value += rest * power
+    slope -= (log * rest + 10.0 / (x - 1.0) / (x - 1.0)) * power
+    factor, by_x, k = x, 1.0, 0.0  # x * (x + 1) * ... and its derivative
+    power /= 10.0
+    for divisor in _ZETA:
+        value += factor * power / divisor
+        slope += (by_x - log * factor) * power / divisor
+        for step in (k + 1.0, k + 2.0):
+            by_x = by_x * (x + step) + factor
+            factor *= x + step
+        power /= 100.0
+        k += 2.0
+    return value, slope
+
+
+def riemann_slope(x: float, y: float) -> float:
+    """The derivative of Riemann's zeta function; of negative numbers by the functional equation."""
+    if x > 1100.0:
+        return 0.0
+    if x >= 0.0:
+        return _sums(x)[1]
+    value, slope = _sums(1.0 - x)
+    others = np.exp(sc.gammaln(1.0 - x) + np.log(_TWO_PI) * x) / np.pi
+    half = 0.5 * np.pi
+    by_log = (np.log(_TWO_PI) - sc.psi(1.0 - x)) * value - slope
+    return others * (by_log * np.sin(half * x) + half * value * np.cos(half * x))
+
+
+_riemann = special("zetac", "zetac", riemann_slope)
 
 
 @emits(sc.zeta)

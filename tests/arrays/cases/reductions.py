@@ -144,6 +144,31 @@ for _f in (np.add, np.multiply, np.maximum, np.minimum):
     case((np.ufunc, "reduce"), (lambda f: lambda a: f.reduce(a))(_f), a=A("n|n m", "dl", "finite"))
     case((np.ufunc, "reduceat"), (lambda f: lambda a: f.reduceat(a, [1, 0]))(_f), a=A("n|n m", "dl", "finite", least=2))
     case((np.ufunc, "accumulate"), (lambda f: lambda a: f.accumulate(a))(_f), a=A("n|n m", "dl", "finite"))
+case(
+    (np.ufunc, "reduce"),
+    lambda a, p, m: (
+        np.subtract.reduce(a, axis=-1, initial=p, where=m),
+        np.hypot.reduce(a, axis=None, where=m),
+        np.divide.reduce(a, axis=0, initial=p, keepdims=True),
+        np.nanmax(a, axis=0, initial=p, where=m),
+    ),
+    a=A("n|n m", "dl", "positive"),
+    p=Num("d"),
+    m=A("n|n m", "?"),
+)
+case(
+    (np.ufunc, "reduce"),
+    lambda a, p, m: (
+        np.logical_and.reduce(a, initial=p),
+        np.logical_or.reduce(a, axis=-1, initial=p, where=m),
+        np.bitwise_or.reduce(m, axis=0, initial=p),
+        np.not_equal.reduce(m, axis=-1, initial=p),
+    ),
+    a=A("n|n m", "dl?", "ties"),
+    p=Num("dl?"),
+    m=A("n|n m", "?"),
+    derivative=False,
+)
 case(np.diff, lambda a: np.diff(a), a=A("n|n m", "dfl"))
 case(np.diff, lambda a: np.diff(a, axis=0), a=A("n|n m", "d"))
 case(np.diff, lambda a: np.diff(a, n=2), a=A("n|n m", "d"))

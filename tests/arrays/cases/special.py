@@ -36,8 +36,8 @@ if importlib.util.find_spec("scipy") is not None:
         ):
             _one(_name, _values)
     _one("logit", "unit", derivative=False)
-    if hasattr(special, "zetac"):
-        _one("zetac", "above", derivative=False)
+    _one("zetac", "above")
+    _one("zetac", "finite")
     case(special.logit, lambda a: special.logit(a * a), a=A("n|n m", "d", "unit"), tolerance=256)
     for _name, _first, _second in (
         ("beta", "positive", "positive"), ("betaln", "positive", "positive"), ("xlogy", "positive", "positive"),

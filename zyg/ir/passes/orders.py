@@ -23,6 +23,7 @@ def run(function: Function) -> bool:
     if not laid:
         return False
     told = _tell_strides(function, laid)
+    told |= _without_copies(function, laid)
     users = users_of(function)
     replaced = {
         v: i.operands[0]
@@ -41,6 +42,18 @@ def _tell_strides(function: Function, laid: dict[Value, Instr]) -> bool:
             told[instr.result] = laid[instr.operands[0]].operands[1 + instr.attrs["axis"]]
     replace_uses(function, told)
     return bool(told) and dce.run(function)
+
+
+def _without_copies(function: Function, laid: dict[Value, Instr]) -> bool:
+    """What is found by index need not be a copy that only lies in another order."""
+    users, replaced = users_of(function), dict[Value, Value]()
+    for block in function.blocks:
+        copies = [i for i in block.instrs if i.op == "copyto" and i.attrs.get("lays") and i.operands[0] in laid]
+        gone = {id(i) for i in copies if is_found_by_index(users, i.operands[0])}
+        replaced |= {i.operands[0]: i.operands[1] for i in copies if id(i) in gone}
+        block.instrs[:] = [i for i in block.instrs if id(i) not in gone]
+    replace_uses(function, replaced)
+    return bool(replaced) and dce.run(function)
 
 
 def users_of(function: Function) -> dict[Value, list[Instr]]:

@@ -21,7 +21,7 @@ from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 from ..intrinsics import cut, machine, select
 from ..math_ import frexp as frexp_of
 from ..math_ import scale_by_two
-from .ufuncs import Element, float_operands, level, on_floats, real_operands, strong, strong_together, ufunc
+from .ufuncs import Element, float_operands, level, no_loop, on_floats, real_operands, strong, strong_together, ufunc
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
@@ -155,9 +155,7 @@ def _remainder_of_integers(x: Any, y: Any) -> Any:
 def _sign(e: Evaluator, x: Abstract, /) -> Abstract:
     x = strong(e, x)
     if number_type(x) is BOOL:
-        e.type_error(
-            "ufunc 'sign' did not contain a loop with signature matching types <class 'numpy.dtypes.BoolDType'> -> None"
-        )
+        no_loop(e, "sign", BOOL)
     return e.call(known(_complex_sign if isinstance(x, ComplexValue) else sign), [x])
 
 
@@ -308,9 +306,7 @@ def _of_integers(name: str, function: Any) -> Element:
         x, y = strong_together(e, *real_operands(e, name, x, y))
         scalar = promote(e, x, y)
         if scalar.kind not in "iu":
-            e.type_error(
-                f"ufunc '{name}' did not contain a loop with signature matching types ({scalar}, {scalar}) -> None"
-            )
+            no_loop(e, name, scalar, scalar)
         result = e.call(known(function), [Number(as_numpy(e, v, scalar), True) for v in (x, y)])
         return Number(e.op("stop", e.builder.cast(scalar_value(e, result), scalar)), True)
 

@@ -8,11 +8,13 @@ import numpy as np
 
 from zyg.frontend import arrays, lists, orders
 from zyg.frontend.arrays import constant
+from zyg.frontend.elementwise import shape_text
 from zyg.frontend.values import Abstract, Known, Number, TupleValue, describe, is_numeric, known
 from zyg.ir.core import Value
 
 from ..registry import emits, implements
-from .products import matmul_arrays, operands
+from .layouts import is_complex
+from .products import matmul_arrays, of_one_type
 from .reductions import delivered, element_type
 
 if TYPE_CHECKING:
@@ -26,7 +28,10 @@ NONE, ZERO, TWO = Known(None), Known(0), Known(2)
 
 @emits(np.tensordot, np.linalg.tensordot)
 def tensordot(e: Evaluator, a: Abstract, b: Abstract, axes: Abstract = TWO) -> Abstract:
-    x, y = operands(e, "np.tensordot", a, b)
+    return of_one_type(e, "np.tensordot", [a, b], lambda given: _tensordot(e, given[0], given[1], axes))
+
+
+def _tensordot(e: Evaluator, x: Abstract, y: Abstract, axes: Abstract) -> Abstract:
     ndims = arrays.ndim(x), arrays.ndim(y)
     given = constant(e, axes, "axes")
     if isinstance(given, int):
@@ -114,7 +119,15 @@ def einsum(
             )
     if not operands_:
         e.throw("ValueError", "must specify the einstein sum subscripts string and at least one operand")
-    given = operands(e, "np.einsum", *operands_)
+    made = of_one_type(e, "np.einsum", operands_, lambda given: _contraction(e, text, given))
+    if isinstance(out, arrays.ARRAYS) and element_type(e, made) is not arrays.element_type(out):
+        raise e.refuse(
+            "np.einsum(out=...) of another type than the result", hint="assign it: out[...] = np.einsum(...)"
+        )
+    return delivered(e, made, out)
+
+
+def _contraction(e: Evaluator, text: str, given: list[Abstract]) -> Abstract:
     try:
         inputs, output = parse_subscripts(text, [arrays.ndim(v) for v in given])
     except ValueError as error:
@@ -136,8 +149,7 @@ def einsum(
                 # An axis of length 1 is repeated, as elsewhere.
                 one = e.op("eq", known, _one())
                 fits = e.op("or", e.op("eq", length, known), e.op("or", one, e.op("eq", length, _one())))
-                e.guard(fits, "ValueError", "operands could not be broadcast together with remapped shapes "
-                        f"[original->remapped]: the axes named {letter} have the lengths {{}} and {{}}", known, length)  # fmt: skip
+                e.guard(fits, "ValueError", *_remapped(e, inputs, output, given))
                 lengths[letter] = e.op("select", one, length, known)
     terms = [_diagonal(e, v, letters, lengths) for letters, v in zip(inputs, given)]
     while len(terms) > 1:
@@ -150,11 +162,7 @@ def einsum(
         made = arrays.scalar_of(e, made)
     if isinstance(made, arrays.ARRAYS) and len(given) > 1:
         made = orders.contracted(e, made, given, inputs, output)
-    if isinstance(out, arrays.ARRAYS) and element_type(e, made) is not arrays.element_type(out):
-        raise e.refuse(
-            "np.einsum(out=...) of another type than the result", hint="assign it: out[...] = np.einsum(...)"
-        )
-    return delivered(e, made, out)
+    return made
 
 
 def _by_axes(e: Evaluator, args: tuple[Abstract, ...]) -> tuple[str, tuple[Abstract, ...]]:
@@ -192,7 +200,7 @@ def parse_subscripts(text: str, ndims: list[int]) -> tuple[list[str], str]:
     left, arrow, right = text.partition("->")
     inputs = left.split(",")
     if len(inputs) != len(ndims):
-        more = "fewer" if len(inputs) > len(ndims) else "more"
+        more = "more" if len(inputs) > len(ndims) else "fewer"  # as NumPy has it
         raise ValueError(f"{more} operands provided to einstein sum function than specified in the subscripts string")
     spare = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in text]
     most = 0
@@ -232,6 +240,23 @@ def parse_subscripts(text: str, ndims: list[int]) -> tuple[list[str], str]:
         return full, right.replace("...", dots)
     all_letters = "".join(letters.replace("...", "") for letters in inputs)
     return full, dots + "".join(sorted(c for c in set(all_letters) if all_letters.count(c) == 1))
+
+
+def _remapped(e: Evaluator, inputs: list[str], output: str, given: list[Abstract]) -> tuple[str, *tuple[Value, ...]]:
+    """What NumPy says where lengths do not fit: the shapes of the operands, along the axes of the result and then those that are summed up."""
+    axes = [*output, *sorted({c for own in inputs for c in own} - {*output})]
+    text, values = "", []
+    for own, v in zip(inputs, given):
+        letters = list(dict.fromkeys(own))
+        shape = [arrays.dims(e, v)[own.index(c)] for c in letters]
+        places = [axis if axis in letters else "" for axis in axes]
+        while places and not places[0]:
+            del places[0]
+        text += f"{shape_text(len(shape))}->({','.join('{}' if c else 'newaxis' for c in places)}"
+        text += ",) " if len(axes) == 1 else ") "
+        values += [*shape, *(shape[letters.index(c)] for c in places if c)]
+    fault = "operands could not be broadcast together with remapped shapes [original->remapped]: "
+    return fault + text, *values
 
 
 def _diagonal(e: Evaluator, a: Abstract, letters: str, lengths: dict[str, Value]) -> tuple[Abstract, str]:
@@ -429,7 +454,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
             "vecdot: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n),(n)->() (size "
             f"{y.shape[-1]} is different from {x.shape[-1]})"
         )
-    made = np.conj(x) * y
+    made = np.conj(x) * y if is_complex(x) else x * y
     return np.sum(made, axis=-1, dtype=made.dtype)
 
 
@@ -441,7 +466,10 @@ def multi_dot(e: Evaluator, arrays_: Abstract) -> Abstract:
         e.throw("ValueError", "Expecting at least two arrays.")
     if items is None:
         raise e.refuse("np.linalg.multi_dot of this", types=[describe(arrays_, e.heap)], hint="pass a list of arrays")
-    given = operands(e, "np.linalg.multi_dot", *items)
+    return of_one_type(e, "np.linalg.multi_dot", items, lambda given: _chain(e, given))
+
+
+def _chain(e: Evaluator, given: list[Abstract]) -> Abstract:
     if len(given) == 2:
         return e.call(known(_product), given)
     if len(given) == 3:

@@ -20,10 +20,12 @@ from .reductions import (
     UNSET,
     array_like,
     as_array,
+    as_initial,
     as_type,
     delivered,
     freedom,
     is_set,
+    mask_of,
     over_count,
     reduction,
     store,
@@ -49,6 +51,9 @@ def prod(
         a = as_array_value(e, a)
     scalar = wide(e, a, dtype, "product", out)
     empty = without_identity(initial, "multiply")
+    initial = as_initial(e, initial, scalar)
+    if is_masked(where):
+        where = mask_of(e, where, a)
     if scalar.kind in "fc" and (e.context.level > 0 or scalar is arrays.COMPLEX) and arrays.ndim(a) and empty is None:
         axes = arrays.axes_of(e, axis, arrays.ndim(a))
         begin = initial if is_set(initial) else Known(1)

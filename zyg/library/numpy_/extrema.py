@@ -37,6 +37,7 @@ from .ordering import laid_without
 from .reductions import (
     array_like,
     as_array,
+    as_initial,
     check_index_output,
     delivered,
     is_set,
@@ -110,16 +111,16 @@ def _extremum(kind: str, name: str, ignored: bool = False) -> Callable[..., Abst
                 along = TupleValue(tuple(map(Known, arrays.axes_of(e, axis, a.type.ndim))))
                 return delivered(e, e.call(known(_along), [a, along, keepdims, known(_OF_ROWS[kind])]), out)
         nan_too = ignored and floats
-        if nan_too and is_set(initial):
-            raise e.refuse(f"np.nan{kind}(initial=...) in native code", hint=f"write np.{kind}imum(np.nan{kind}(a), x)")
         term = _but_nan(kind) if nan_too else _stopped
         key = "nan" if nan_too else None
-        value = reduction(e, kind, name, term, a, axis, keepdims, initial, where, key, EMPTY.format(name))
+        initial = as_initial(e, initial, a.type.dtype)
+        begin = term(e, initial) if is_set(initial) else initial
+        value = reduction(e, kind, name, term, a, axis, keepdims, begin, where, key, EMPTY.format(name))
         if nan_too:
             # Where there are only nans, it is one.
-            counts = reduction(
-                e, "or", "numbers", lambda e, x: Number(e.op("not", _is_nan(e, x)), True), a, axis, keepdims, NONE, YES
-            )
+            is_number = lambda e, x: Number(e.op("not", _is_nan(e, x)), True)
+            begin = is_number(e, initial) if is_set(initial) else NONE
+            counts = reduction(e, "or", "numbers", is_number, a, axis, keepdims, begin, where)
             value = e.call(known(_or_nan), [counts, value])
         if slopes:
             axes = arrays.axes_of(e, axis, a.type.ndim)

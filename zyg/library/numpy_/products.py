@@ -6,6 +6,7 @@ which takes transposed matrices as they are.  The rules add straight to the arra
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,7 +53,7 @@ def matmul(e: Evaluator, x1: Abstract, x2: Abstract, out: Abstract = NONE) -> Ab
         if is_numeric(v) or isinstance(v, arrays.ARRAYS) and arrays.ndim(v) == 0:
             e.throw("ValueError", f"matmul: Input operand {n} does not have enough dimensions (has 0, gufunc core with "
                     "signature (n?,k),(k,m?)->(n?,m?) requires 1)")  # fmt: skip
-    made = e.call(known(matmul_arrays), operands(e, "np.matmul", a, b))
+    made = of_one_type(e, "np.matmul", [a, b], lambda given: e.call(known(matmul_arrays), given))
     if isinstance(out, Known) and out.object in (None, Ellipsis):
         return made if out.object is None else as_arrays(e, made)
     return e.call(known(matmul_into), [made, out])
@@ -106,7 +107,20 @@ def _product(e: Evaluator, name: str, a: Abstract, b: Abstract, function: Any) -
             x, y = (strong(e, v) if is_numeric(v) else v for v in (a, b))  # arrays of no dimensions, to NumPy
             made = binary(e, "mul", x, y)
             return contiguous(e, made) if isinstance(made, arrays.ARRAYS) else made
-    return e.call(known(function), operands(e, name, a, b))
+    return of_one_type(e, name, [a, b], lambda given: e.call(known(function), given))
+
+
+def of_one_type(
+    e: Evaluator, name: str, given: Sequence[Abstract], function: Callable[[list[Abstract]], Abstract]
+) -> Abstract:
+    """A sum of products of arrays: of what NumPy converts them to. Of bools it is whether there is a product: they are counted."""
+    made = operands(e, name, *given)
+    if any(arrays.element_type(v) is not BOOL for v in made):
+        return function(made)
+    from .constructors import asarray
+
+    counts = function([asarray(e, v, Known(np.dtype(float))) for v in made])
+    return e.call(known(np.not_equal), [counts, Known(0.0)])
 
 
 def operands(e: Evaluator, name: str, *given: Abstract) -> list[Abstract]:
@@ -121,8 +135,6 @@ def operands(e: Evaluator, name: str, *given: Abstract) -> list[Abstract]:
     common = np.result_type(*map(arrays.numpy_dtype, types))
     result: list[Abstract] = []
     for v, scalar in zip(made, types):
-        if scalar is BOOL and common == np.bool_:
-            raise e.refuse(f"{name} of arrays of bools", hint="convert them: a.astype(int)")
         result.append(v if arrays.numpy_dtype(scalar) == common else asarray(e, v, Known(common)))
     return result
 

@@ -10,7 +10,7 @@ import numpy as np
 from zyg.errors import NeedsConstant
 from zyg.frontend import arrays, lists
 from zyg.frontend.comparison import truth
-from zyg.frontend.elementwise import lift
+from zyg.frontend.elementwise import broadcast_shape, lift, real_part
 from zyg.frontend.merging import settled
 from zyg.frontend.reducing import reduce
 from zyg.frontend.scalars import scalar_value
@@ -18,6 +18,7 @@ from zyg.frontend.values import (
     Abstract,
     ArrayValue,
     ComplexArrayValue,
+    ComplexValue,
     Known,
     Number,
     describe,
@@ -30,7 +31,7 @@ from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 
 from ..registry import emits, implements
 from .common import result_dtype, root
-from .ufuncs import as_type, check_output, fits_kind, strong
+from .ufuncs import as_type, check_mask, check_output, fits_kind
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 NONE, FALSE, YES = Known(None), Known(False), Known(True)
 # `initial` that is not passed: 0 for a sum. None, passed, says that there is none.
 UNSET = Known(np._NoValue)
+UNMASKED = "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'"
 
 
 def array_like(e: Evaluator, v: Abstract) -> Abstract:
@@ -85,6 +87,44 @@ def flag_of(e: Evaluator, v: Abstract, name: str) -> bool:
 
 def masked(where: Abstract) -> bool:
     return not (isinstance(where, Known) and where.object is True)
+
+
+def as_initial(e: Evaluator, initial: Abstract, scalar: Scalar) -> Abstract:
+    """What a reduction of elements of this type begins with, as an element that is set by itself; what is not set stays as it is."""
+    if not is_set(initial):
+        return initial
+    initial = settled(e, initial, "unsupported operand type: 'NoneType'")
+    if isinstance(initial, arrays.ARRAYS):
+        if arrays.ndim(initial) and scalar is not BOOL:
+            e.throw("ValueError", "setting an array element with a sequence.")
+        initial = Known(True) if arrays.ndim(initial) else arrays.scalar_of(e, initial)
+    if scalar is arrays.COMPLEX:
+        return as_type(e, initial, scalar)
+    if scalar is BOOL:
+        return Number(truth(e, initial), True)
+    if isinstance(initial, ComplexValue):
+        e.type_error("float() argument must be a string or a real number, not 'complex'" if scalar.kind == "f" else
+                     "int() argument must be a string, a bytes-like object or a real number, not 'complex'")  # fmt: skip
+    return Number(arrays.element(e, initial, scalar), True)
+
+
+def mask_of(e: Evaluator, where: Abstract, a: Abstract) -> Abstract:
+    """The mask of a reduction of an array, to which it has to fit."""
+    check_mask(e, where)
+    mask = array_like(e, where)
+    if not isinstance(mask, arrays.ARRAYS):
+        return mask
+    whole = arrays.dims(e, a)
+    if arrays.ndim(mask) > len(whole):
+        e.throw("ValueError", "input operand has more dimensions than allowed by the axis remapping")
+    fault = "operands could not be broadcast together with remapped shapes [original->remapped]:"
+    common = broadcast_shape(e, [real_part(e, a), real_part(e, mask)], fault=fault)
+    for own, length in zip(whole, common, strict=True):
+        if own is not length:
+            text = "(" + ",".join(["{}"] * len(whole)) + (",)" if len(whole) == 1 else ")")
+            fault = f"non-broadcastable operand with shape {text} doesn't match the broadcast shape {text}"
+            e.guard(e.op("eq", own, length), "ValueError", fault, *whole, *common)
+    return mask
 
 
 def delivered(e: Evaluator, result: Abstract, out: Abstract, ufunc: str | None = None) -> Abstract:
@@ -155,23 +195,20 @@ def reduction(
     key: object = None,
     nonempty: str | None = None,
 ) -> Abstract:
-    """`np.add.reduce` and its relatives: what `term` makes of the elements, reduced."""
+    """`np.add.reduce` and its relatives: what `term` makes of the elements, reduced. `initial` is of the type that it gives."""
     if is_numeric(a):
         a = _zero_dimensional(e, a)
     assert isinstance(a, arrays.ARRAYS)
     axes = reduction_axes(e, axis, arrays.ndim(a))
-    begin = term(e, strong(e, initial)) if is_set(initial) else None
+    begin = initial if is_set(initial) else None
     operands: list[Abstract] = [a]
     function: Callable[..., Abstract] = term
     if masked(where):
         from zyg.ir.reductions import identity
 
         if nonempty is not None and begin is None:
-            e.throw(
-                "ValueError",
-                f"reduction operation '{name}' does not have an identity, so to use a where mask one has to specify 'initial'",
-            )
-        operands.append(array_like(e, where))
+            e.throw("ValueError", UNMASKED.format(name))
+        operands.append(mask_of(e, where, a))
         neutral = lambda e, v: Number(identity(kind, v.type), True) if isinstance(v, Number) else Known(0.0)
         function = _masked_term(term, neutral)
     if arrays.ndim(a) == 0:
@@ -230,6 +267,7 @@ def sum_(
         if len(axes) == a.ndim and not flag_of(e, keepdims, "keepdims"):
             return delivered(e, _sum_of_complex(e, a), out)
     term = lambda e, x: as_type(e, x, scalar)
+    initial = as_initial(e, initial, scalar)
     result = reduction(e, "add", "add", term, a, axis, keepdims, initial, where, scalar, empty)
     return delivered(e, result, out)
 
@@ -255,19 +293,40 @@ def count_nonzero(e: Evaluator, a: Abstract, axis: Abstract = NONE, keepdims: Ab
     return Number(result.value) if isinstance(result, Number) and _COUNTS_ARE_INT else result
 
 
-def _test(kind: str, name: str) -> Callable[..., Abstract]:
-    def emitter(
+def _test(kind: str, ufunc: np.ufunc, test: Callable[..., Any]) -> None:
+    """`test` is the reduction by a ufunc, which may begin with something and has a dtype, which may be no other one."""
+    name = ufunc.__name__
+
+    def reduced(
+        e: Evaluator, a: Abstract, axis: Abstract = NONE, dtype: Abstract = NONE, out: Abstract = NONE,
+        keepdims: Abstract = FALSE, initial: Abstract = UNSET, where: Abstract = YES,
+    ) -> Abstract:  # fmt: skip
+        if is_set(dtype) and arrays.dtype_of(e, dtype) is not BOOL:
+            e.type_error(f"No loop matching the specified signature and casting was found for ufunc {name}")
+        term = lambda e, x: Number(truth(e, x), True)
+        begin, empty = as_initial(e, initial, BOOL), without_identity(initial, name)
+        result = reduction(e, kind, name, term, array_like(e, a), axis, keepdims, begin, where, nonempty=empty)
+        return delivered(e, result, out)
+
+    def tested(
         e: Evaluator, a: Abstract, axis: Abstract = NONE, out: Abstract = NONE, keepdims: Abstract = FALSE,
         where: Abstract = YES,
     ) -> Abstract:  # fmt: skip
-        term = lambda e, x: Number(truth(e, x), True)
-        return delivered(e, reduction(e, kind, name, term, array_like(e, a), axis, keepdims, NONE, where), out)
+        return reduced(e, a, axis, NONE, out, keepdims, UNSET, where)
 
-    return emitter
+    emits((np.ndarray, test.__name__), (np.generic, test.__name__), test)(tested)
+    emits(TESTS[ufunc])(reduced)
 
 
-emits((np.ndarray, "any"), (np.generic, "any"), np.any)(_test("or", "any"))
-emits((np.ndarray, "all"), (np.generic, "all"), np.all)(_test("and", "all"))
+def _all_of(a: Any) -> Any: ...
+
+
+def _any_of(a: Any) -> Any: ...
+
+
+TESTS: dict[np.ufunc, Callable[..., Any]] = {np.logical_and: _all_of, np.logical_or: _any_of}
+_test("and", np.logical_and, np.all)
+_test("or", np.logical_or, np.any)
 
 
 # ----------------------------------------------------------------------------------------------- averages

@@ -32,7 +32,7 @@ from zyg.typeof import dtype_scalar
 
 from ..registry import emits, implements
 from .reductions import UNSET, as_array, delivered, is_set
-from .ufuncs import Element, level, of_these, operand, strong, strong_together, ufunc
+from .ufuncs import Element, fits_kind, level, of_these, operand, strong, strong_together, ufunc
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
@@ -238,6 +238,11 @@ def round_(e: Evaluator, a: Abstract, decimals: Abstract = Known(0), out: Abstra
         ):
             # Multiplied and divided in place, in an array that NumPy has made in C or in Fortran order.
             made = orders.relaid(e, made, a, "A")
+        own = arrays.element_type(made)
+        if own.kind in "iu" and isinstance(out, arrays.ARRAYS) and not fits_kind(own, arrays.element_type(out)):
+            # Whole numbers are copied.
+            own, to = map(arrays.numpy_dtype, (own, arrays.element_type(out)))
+            e.type_error(f"Cannot cast array data from {own!r} to {to!r} according to the rule 'same_kind'")
         return delivered(e, made, out, "rint")
     return delivered(e, of_these(e, function, [a], "np.round()"), out, "rint")
 

@@ -213,7 +213,9 @@ def part_of(whole: Any, n: int, m: int, mode: Any) -> Any:
         return whole[start : start + n].copy()
     if not isinstance(mode, (str, int)):
         raise TypeError("convolve/correlate mode not understood")
-    raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got '{mode}')")
+    if isinstance(mode, int):
+        raise ValueError("integer convolve/correlate mode must be 0, 1, or 2")
+    raise ValueError("Use one of 'valid', 'same', or 'full' for convolve/correlate mode")
 
 
 @implements(np.convolve)

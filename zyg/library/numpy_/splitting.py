@@ -16,8 +16,6 @@ def cuts(length: int, sections: Any) -> Any:
     """Where the parts of an axis begin and end."""
     if is_sequence(sections):
         return (0, *tuple(sections), length)
-    if isinstance(sections, np.ndarray):
-        unsupported("np.split at the places in an array in native code", "pass them in a tuple, or slice")
     sections = constant(sections, "a number of sections")
     if sections <= 0:
         raise ValueError("number sections must be larger than 0.")
@@ -29,8 +27,26 @@ def cuts(length: int, sections: Any) -> Any:
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     a = np.asarray(ary)
     axis = axis_index(axis, a.ndim)
+    if isinstance(indices_or_sections, np.ndarray):
+        return _at_places(a, indices_or_sections, axis)
     at = cuts(a.shape[axis], indices_or_sections)
     return [a[along(axis, slice(at[k], at[k + 1]))] for k in tuple(range(len(at) - 1))]
+
+
+def _at_places(a: Any, places: Any, axis: int) -> Any:
+    """As many parts as are found out when the code runs."""
+    if places.ndim != 1:
+        unsupported("np.split at places that are not in an array of one dimension", "pass them in one: places.ravel()")
+    if places.dtype.kind not in "iu":
+        raise TypeError("slice indices must be integers or None or have an __index__ method")
+    parts = []
+    begin = 0
+    for place in places:
+        end = int(place)
+        parts.append(a[along(axis, slice(begin, end))])
+        begin = end
+    parts.append(a[along(axis, slice(begin, a.shape[axis]))])
+    return parts
 
 
 @implements(np.split)

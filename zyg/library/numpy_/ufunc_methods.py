@@ -19,7 +19,19 @@ from . import views
 from .common import from_lines, lines
 from .extrema import _rows, kept_shape
 from .ordering import laid_without
-from .reductions import UNSET, array_like, as_array, is_passed, is_set, reduction_axes, store
+from .reductions import (
+    TESTS,
+    UNMASKED,
+    UNSET,
+    array_like,
+    as_array,
+    as_initial,
+    is_passed,
+    is_set,
+    mask_of,
+    reduction_axes,
+    store,
+)
 from .taking import array_to_write
 from .ufuncs import as_arrays
 
@@ -30,8 +42,7 @@ NONE, FALSE, YES = Known(None), Known(False), Known(True)
 
 # Reductions that are functions of their own.
 REDUCTIONS: dict[np.ufunc, Callable[..., Any]] = {
-    np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min, np.logical_and: np.all,
-    np.logical_or: np.any,
+    np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min, **TESTS,
 }  # fmt: skip
 COMPARISONS = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
 RUNNING: dict[np.ufunc, Callable[..., Any]] = {np.add: np.cumsum, np.multiply: np.cumprod}
@@ -81,8 +92,6 @@ def reduce(
         given["where"] = where
     if own is not None:
         return e.call(known(own), [array], given)
-    if "where" in given:
-        raise e.refuse(f"np.{function.__name__}.reduce(where=...) in native code", hint="write it with np.where")
     array = _operands(e, function, array, dtype)
     axes = reduction_axes(e, axis, arrays.ndim(array))
     if len(axes) > 1 and not _reorderable(function):
@@ -91,12 +100,15 @@ def reduce(
             f"reduction operation '{function.__name__}' is not reorderable, so at most one axis may be specified",
         )
     where_to = TupleValue(tuple(map(Known, axes)))
-    unset = function.identity
-    if unset == -1 and arrays.element_type(array) is U8:
-        unset = 255  # all bits
-    identity = NONE if is_passed(initial) else Known(unset)
-    start = initial if is_passed(initial) else NONE
-    return e.call(known(_reduced), [f, array, where_to, keepdims, out, start, identity])
+    begin = initial
+    if not is_passed(initial):
+        begin = Known(255 if function.identity == -1 and arrays.element_type(array) is U8 else function.identity)
+    mask = NONE
+    if "where" in given:
+        if not is_set(begin):
+            e.throw("ValueError", UNMASKED.format(function.__name__))
+        mask = mask_of(e, where, array)
+    return e.call(known(_reduced), [f, array, where_to, keepdims, out, begin, mask])
 
 
 def _reorderable(function: np.ufunc) -> bool:
@@ -108,33 +120,56 @@ def _reorderable(function: np.ufunc) -> bool:
     return True
 
 
+def _begun(initial: Any, dtype: Any) -> Any:
+    """What a reduction begins with."""
+    return dtype.type(initial)
+
+
+@emits(_begun)
+def _emit_begun(e: Evaluator, initial: Abstract, dtype: Abstract) -> Abstract:
+    return as_initial(e, initial, arrays.dtype_of(e, dtype))
+
+
 @unchecked
-def _folded(f: Any, row: Any, initial: Any) -> Any:
-    total = row[0] if initial is None else f(initial, row[0])
+def _folded(f: Any, row: Any) -> Any:
+    total = row[0]
     for i in range(1, len(row)):
         total = f(total, row[i])
     return total
 
 
 @unchecked
-def _reduced(f: Any, a: Any, axes: Any, keepdims: Any, out: Any, initial: Any, identity: Any) -> Any:
+def _folded_from(f: Any, row: Any, begin: Any, mask: Any) -> Any:
+    total = begin
+    for i in range(len(row)):
+        if mask is None or mask[i]:
+            total = f(total, row[i])
+    return total
+
+
+@unchecked
+def _reduced(f: Any, a: Any, axes: Any, keepdims: Any, out: Any, initial: Any, mask: Any) -> Any:
+    """`initial` is None where it begins with the first element: then there has to be one."""
     rows = _rows(a, axes)
-    empty = rows.shape[1] == 0
     kind = np.result_type(f(rows[:0, 0], rows[:0, 0]))
-    start = identity if initial is None else initial
-    if start is None:
-        if empty:
+    if initial is None:
+        if rows.shape[1] == 0:
             raise ValueError(f"zero-size array to reduction operation {f.__name__} which has no identity")
-        blank = kind.type(0)
+        begin = None
     else:
-        blank = kind.type(start)
+        begin = _begun(initial, kind)
+    masks = None if mask is None else _rows(np.broadcast_to(mask, a.shape), axes)
     if len(axes) == a.ndim:
-        total = blank if empty else kind.type(_folded(f, rows[0], initial))
+        total = kind.type(_folded(f, rows[0]) if begin is None else _folded_from(f, rows[0], begin, _row(masks, 0)))
         return store(np.full((1,) * a.ndim, total) if keepdims else total, out)
     result = np.empty(len(rows), kind)
     for k in range(len(rows)):
-        result[k] = blank if empty else _folded(f, rows[k], initial)
+        result[k] = _folded(f, rows[k]) if begin is None else _folded_from(f, rows[k], begin, _row(masks, k))
     return store(laid_without(result.reshape(kept_shape(a, axes, keepdims)), a, axes, keepdims), out)
+
+
+def _row(masks: Any, k: int) -> Any:
+    return None if masks is None else masks[k]
 
 
 @emits((np.ufunc, "accumulate"))
@@ -193,7 +228,7 @@ def _widened(a: Any) -> Any:
 
 
 def _fold(f: Any, part: Any) -> Any:
-    return _folded(f, part, None)
+    return _folded(f, part)
 
 
 @unchecked

@@ -15,7 +15,7 @@ from zyg.frontend import arrays, lists, orders
 from zyg.frontend.alternatives import refuse_unlike, widened
 from zyg.frontend.arrays import converted, element
 from zyg.frontend.comparison import truth
-from zyg.frontend.elementwise import lift, lift_to
+from zyg.frontend.elementwise import check_fewer_axes, lift, lift_to
 from zyg.frontend.meeting import is_mixed, numpys, of_classes
 from zyg.frontend.merging import settled
 from zyg.frontend.numpy_numbers import as_numpy, promote
@@ -46,6 +46,15 @@ if TYPE_CHECKING:
 
 NONE, ZERO, YES, SAME_KIND = Known(None), Known(0), Known(True), Known("same_kind")
 Element = Callable[..., Abstract]
+# What NumPy raises if there is no loop for the types, or what it gives fits nowhere; a TypeError.
+UFUNC_TYPE_ERROR = "numpy._core._exceptions.UFuncTypeError"
+
+
+def no_loop(e: Evaluator, name: str, *types: Scalar) -> None:
+    """The error of a ufunc that is not for these types."""
+    given = ", ".join(repr(type(arrays.numpy_dtype(t))) for t in types)
+    text = given if len(types) == 1 else f"({given})"
+    e.throw(UFUNC_TYPE_ERROR, f"ufunc '{name}' did not contain a loop with signature matching types {text} -> None")
 
 
 def cast_scalar(e: Evaluator, v: Abstract, scalar: Scalar) -> Abstract:
@@ -120,6 +129,7 @@ def lifted(function: np.ufunc, emitter: Element, typed: bool, same: bool = False
             made = entry(e, *args, where=where, dtype=dtype, casting=casting, order=order, subok=subok)
             return as_arrays(e, made)
         outs = _outs(e, function, list(args[function.nin :]), out)
+        check_mask(e, where)
         operands = [operand(e, v) for v in args[: function.nin]]
         key, of_numbers = (name, "ufunc"), emitter
         rule = arrays.constant(e, casting, "a rule of casting")
@@ -230,16 +240,18 @@ def _in_type(
         )
 
     def converted(e: Evaluator, *numbers: Abstract) -> Abstract:
-        for v in numbers:
+        for n, v in enumerate(numbers):
             if isinstance(v, ComplexValue) and scalar is not arrays.COMPLEX:
                 e.type_error(f"No loop matching the specified signature and casting was found for ufunc {name}")
             own = number_type(v)
             weak = not (isinstance(v, Number) and v.numpy)
             weak = weak and not (own is F64 and scalar.kind in "iub" or own is I64 and scalar is BOOL)
             if own is not None and not weak and not fits_kind(own, scalar, rule):
-                e.type_error(
-                    f"Cannot cast ufunc '{name}' input from {arrays.numpy_dtype(own)!r} to "
-                    f"{arrays.numpy_dtype(scalar)!r} with casting rule 'same_kind'"
+                place = f"{n} " if len(numbers) > 1 else ""
+                e.throw(
+                    UFUNC_TYPE_ERROR,
+                    f"Cannot cast ufunc '{name}' input {place}from {arrays.numpy_dtype(own)!r} to "
+                    f"{arrays.numpy_dtype(scalar)!r} with casting rule 'same_kind'",
                 )
         made = emitter(e, *(as_type(e, v, scalar) for v in numbers))
         if scalar is arrays.COMPLEX and isinstance(made, Number) and made.type is not BOOL:
@@ -268,10 +280,18 @@ def as_output(e: Evaluator, name: str, v: Abstract, dtype: Scalar, rule: str = "
 def check_output(e: Evaluator, name: str, own: Scalar, dtype: Scalar, rule: str = "same_kind") -> None:
     """TypeError unless what the ufunc `name` gives may be put into arrays of this type."""
     if not fits_kind(own, dtype, rule):
-        e.type_error(
+        e.throw(
+            UFUNC_TYPE_ERROR,
             f"Cannot cast ufunc '{name}' output from {arrays.numpy_dtype(own)!r} to {arrays.numpy_dtype(dtype)!r} "
-            "with casting rule 'same_kind'"
+            "with casting rule 'same_kind'",
         )
+
+
+def check_mask(e: Evaluator, where: Abstract) -> None:
+    """TypeError for an array that is no mask; of anything else one is made."""
+    if isinstance(where, arrays.ARRAYS) and arrays.element_type(where) is not BOOL:
+        own = arrays.numpy_dtype(arrays.element_type(where))
+        e.type_error(f"Cannot cast array data from {own!r} to dtype('bool') according to the rule 'safe'")
 
 
 def as_type(e: Evaluator, v: Abstract, scalar: Scalar) -> Abstract:
@@ -332,12 +352,12 @@ def _into(
 
     extra = [] if plain else [operand(e, where), out]
     if out.type.ndim == 0:
-        if any(isinstance(v, arrays.ARRAYS) and arrays.ndim(v) > 0 for v in operands):
-            e.throw("ValueError", "non-broadcastable output operand with fewer dimensions than the other operand")
+        check_fewer_axes(e, out, [*operands, out])
         numbers = [arrays.scalar_of(e, v) if isinstance(v, arrays.ARRAYS) else v for v in [*operands, *extra]]
         e.emit("fill", out.value, scalar_value(e, converted(e, *numbers), dtype))
         return out
-    lift_to(e, ("into", key, dtype, plain, rule), converted, [*operands, *extra], out)
+    shown = [*operands, out, *extra[:1]]
+    lift_to(e, ("into", key, dtype, plain, rule), converted, [*operands, *extra], out, shown)
     return out
 
 
@@ -383,6 +403,8 @@ def _of_float(op: str, name: str, whole: bool = False) -> Element:
 
     def emitter(e: Evaluator, x: Abstract, /) -> Abstract:
         x = settled(e, x, "None is no number")
+        if not any(loop.startswith("D") for loop in getattr(np, name).types):
+            real_operands(e, name, x)
         if isinstance(x, ComplexValue):
             from ..complex_ import OF_COMPLEX, numpy_function
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend import arrays, lists
+from zyg.frontend import arrays, lists, orders
 from zyg.frontend.complex_arrays import part
 from zyg.frontend.elementwise import broadcast, broadcast_shape
 from zyg.frontend.merging import MAX_ARRAYS, settled
@@ -344,6 +344,9 @@ def sliding_window_view(
         made = e.call(known(windows_along), [made, Number(length), Known(k)])
     result = arrays.permuted(e, made, range(arrays.ndim(made)), writable=False)
     e.inference.windows[look] = arrays.owner(e, arrays.memory(result).value)
+    # What is made of them lies as if they were a view.
+    steps = [orders.stride(e, looked_at, k) for k in range(type.ndim)]
+    e.seeming[arrays.memory(result).value] = (*steps[:n], *(steps[k] for k in axes), *steps[n:])
     return result
 
 

@@ -1,0 +1,64 @@
+"""The texts and classes of exceptions that NumPy raises, raised by compiled code."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import zyg
+
+
+def added(a, b):
+    a += b
+    return a
+
+
+ONES = np.ones
+A, V, Z = np.ones((3, 4)), np.ones(3), np.ones(2) + 1j
+RAISING = """
+added(np.arange(3), 1.5)
+added(np.arange(3), V)
+added(ONES(4), ONES((2, 4)))
+added(ONES(4), ONES((1, 4)))
+added(ONES(4), ONES((2, 3)))
+added(ONES(4), V)
+added(ONES(()), V)
+added(ONES((2, 2)), V)
+added(ONES(2) + 0j, ONES((3, 2)))
+np.add(ONES(4), 1, out=V.copy())
+np.add(ONES(4), ONES((2, 4)), out=ONES(4))
+np.add(ONES(4), ONES((2, 3)), out=ONES(4))
+np.add(ONES(4), 1, out=ONES(4), where=ONES(3) > 0)
+np.sin(ONES(4), out=V.copy())
+np.add(V, 1.5, out=np.zeros(3, int))
+np.add(V, V, dtype=int)
+np.negative(V, dtype=int)
+np.gcd(V, V)
+np.sign(V > 0)
+np.floor(Z)
+np.ceil(Z[0])
+np.trunc(Z)
+np.cbrt(Z)
+np.einsum("ij,k", A)
+np.einsum("ij", A, V)
+np.einsum("ij,jk->ik", A, A)
+np.einsum("ij,jk,kl->il", A, A.T, A.T)
+np.einsum("i,j,ij", V, V, A)
+np.einsum("i,i->i", V, ONES(4))
+np.einsum("...i,i->...", A, V)
+np.einsum("bij,bjk->bik", A[None], A[None])
+np.einsum("ii,i", A[:, :3], ONES(4))
+np.convolve(V, V, "foo")
+np.correlate(V, V, 7)
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("call", RAISING)
+def test_exceptions(call):
+    function = eval(f"lambda A, V, Z: {call}", globals())
+    with pytest.raises((TypeError, ValueError)) as expected:
+        function(A, V, Z)
+    with pytest.raises((TypeError, ValueError)) as got:
+        zyg.jit(function)(A, V, Z)
+    assert type(got.value).__name__ == type(expected.value).__name__
+    assert str(got.value) == str(expected.value)
