@@ -12,7 +12,17 @@ from tests.turns import each_in_turn
 from zyg.backend.llvm import vectormath
 from zyg.backend.llvm.engine import engine
 
-ULPS = {"exp": 1.0, "expm1": 2.0, "log": 1.0, "log1p": 1.1, "tanh": 2.5, "pow": 1.1, "log1p_of_exp": 2.0}
+ULPS = {
+    "exp": 1.0,
+    "expm1": 2.0,
+    "log": 1.0,
+    "log1p": 1.1,
+    "tanh": 2.5,
+    "pow": 1.1,
+    "log1p_of_exp": 2.0,
+    "atan": 2.0,
+    "atan2": 2.0,
+}
 ORACLES = {"pow": np.power, "log1p_of_exp": lambda x: np.log1p(np.exp(x))}
 UNARY = [name for name in ULPS if name not in vectormath.BINARY]
 FEATURES = llvm.get_host_cpu_features()
@@ -76,7 +86,32 @@ def drawn(name: str, n: int) -> tuple[np.ndarray, ...]:
             np.concatenate([*exponents, *large, r.integers(-9, 10, n)]),
         )
         return x, y
+    if name == "atan2":
+        angles, sizes = r.uniform(-np.pi, np.pi, n), np.exp(r.uniform(-700, 700, n))
+        near = np.ldexp(np.resize([1.0, 2.0, 0.5], n) * (1 + small), r.integers(-1000, 1000, n))
+        y = [
+            r.normal(size=n),
+            np.sin(angles) * sizes,
+            near,
+            np.exp(r.uniform(-744, 709, n)),
+            r.uniform(0.2, 1, n) * 1.7e308,
+        ]
+        x = [
+            r.normal(size=n),
+            np.cos(angles) * sizes,
+            np.ldexp(1.0, np.frexp(near)[1]),
+            -np.exp(r.uniform(-744, 709, n)),
+            y[4][::-1],
+        ]
+        return np.concatenate(y), np.concatenate(x)
     parts = {
+        "atan": [
+            r.normal(size=n),
+            r.uniform(0.4, 0.6, n),
+            -np.exp(r.uniform(-744, 709, n)),
+            np.exp(small),
+            2 * np.exp(small),
+        ],
         "exp": [r.normal(size=n) * 3, r.uniform(-745, 709.7, n), small],
         "expm1": [r.normal(size=n) * 3, r.uniform(-60, 709.7, n), small, np.exp(r.uniform(-700, 0, n))],
         "log": [np.exp(r.uniform(-744, 709, n)), 1 + small, r.uniform(0.5, 2, n)],
@@ -110,7 +145,7 @@ def test_accuracy(symbol, wide):
     errors[(y == rounded) | (np.isnan(y) & np.isnan(rounded))] = 0.0
     assert errors.max() <= ULPS[name], [x[errors.argmax()] for x in args]
     special: tuple[np.ndarray, ...] = (np.resize(SPECIAL, 32),)
-    if name == "pow":
+    if name in vectormath.BINARY:
         both = np.array([*itertools.product(np.concatenate([SPECIAL, EXPONENTS]), repeat=2)])
         both = np.resize(both, (-(-len(both) // 8) * 8, 2))
         special = np.ascontiguousarray(both[:, 0]), np.ascontiguousarray(both[:, 1])

@@ -1,6 +1,6 @@
 """Mathematical functions of vectors, where the C library's are slow: straight-line formulas, several elements at a time.
 
-`exp`, `expm1`, `log`, `log1p` and `tanh` of doubles, for machines with fused multiply-add, and `pow` for those with AVX-512: at
+`exp`, `expm1`, `log`, `log1p`, `tanh`, `atan` and `atan2` of doubles, for machines with fused multiply-add, and `pow` for those with AVX-512: at
 most 2 ulp off (tests measure), special values as in C; log1p of exp, which is softplus, at once.  They take a third to two thirds of the time of glibc's vector functions;
 where this module has no function, or the machine no such instructions, those are called.  Sums in lanes have the formulas in
 their loops (lowering/vectors.py); loops that LLVM vectorises call them as functions.
@@ -89,7 +89,14 @@ LOG = (
     0.6666666666666666, 0.4000000000000794, 0.28571428567275936, 0.2222222304835159,
     0.18181737626302938, 0.15388867805613718, 0.13209708242059462, 0.13609030262858499,
 )  # fmt: skip
-
+# (atan(z) - z) / z**3 as powers of z**2, for abs(z) <= 1/2, and an eighth of a turn as the sum of two.
+ATAN = (
+    -0.33333333333333326, 0.199999999999916, -0.14285714284106285, 0.11111110990139533, -0.09090904370311348,
+    0.07692198451257941, -0.06665052856794013, 0.058664967492257074, -0.05157516225552972, 0.04283578705573422,
+    -0.02895352123252625, 0.011152908092096216,
+)  # fmt: skip
+EIGHTH, EIGHTH_LO = math.pi / 4, 3.061616997868383e-17
+HUGE = 1e300  # sums of larger numbers may be infinite
 
 # For log(1 + exp(-abs(x))): the exponential is computed PLACES * 2**56 times as large, as a normal number, and its multiple k of 2**56,
 # from 0 to 15, names c of about PLACES / (PLACES + k), and 1 for 0.  By Gal again, PLACES 2**(k / 16), c - 1 and -log(c) are doubles to
@@ -481,6 +488,42 @@ def pow(w: Writer, x: Vector, y: Vector) -> Vector:
     return w.select(one, 1.0, result)
 
 
+def _angle(w: Writer, low: Vector, high: Vector) -> tuple[Names, Vector]:
+    """Whether low / high, which is 1 at most, is above a half, and what its arc tangent is more than an eighth of a turn then, else
+    all of it."""
+    above = (low + low).above(high)
+    # low - high is exact then.
+    z = w.select(above, low - high, low) / w.select(above, low + high, high)
+    square = z * z
+    return above, w.fma(z * square, w.polynomial(square, ATAN), z)
+
+
+def _turned(w: Writer, steep: Names, above: Names, rest: Vector) -> Vector:
+    """The angle in the first quadrant; from the other axis if it is steep."""
+    eighths = w.select(above, 1.0, w.select(steep, 2.0, 0.0))
+    return w.fma(eighths, EIGHTH, w.fma(eighths, EIGHTH_LO, w.select(steep, -rest, rest)))
+
+
+def atan(w: Writer, x: Vector) -> Vector:
+    size = w.abs(x)
+    steep = size.above(1.0)
+    above, rest = _angle(w, w.select(steep, 1.0, size), w.select(steep, size, 1.0))
+    return w.copysign(_turned(w, steep, above, rest), x)
+
+
+def atan2(w: Writer, y: Vector, x: Vector) -> Vector:
+    rise, run = w.abs(y), w.abs(x)
+    steep = rise.above(run)
+    low, high = w.select(steep, run, rise), w.select(steep, rise, run)
+    endless = w.both(low.equals(math.inf), high.equals(math.inf))
+    huge = high.above(HUGE)
+    low, high = w.select(huge, low * 0.25, low), w.select(huge, high * 0.25, high)
+    above, rest = _angle(w, low, w.select(high.equals(0.0), 1.0, high))
+    angle = _turned(w, steep, w.either(above, endless), w.select(endless, 0.0, rest))
+    back = w.each("icmp slt {integers} {0}, zeroinitializer", x.bits().names)  # of -0.0, too
+    return w.copysign(w.select(back, -(angle - 4.0 * EIGHTH_LO) + 4.0 * EIGHTH, angle), y)
+
+
 def _beyond(w: Writer, x: Vector, result: Vector) -> Vector:
     """The logarithm of what is not a positive finite number."""
     odd = w.select(x.equals(0.0), -math.inf, w.select(x.below(0.0), math.nan, x))
@@ -489,9 +532,9 @@ def _beyond(w: Writer, x: Vector, result: Vector) -> Vector:
 
 FUNCTIONS: dict[str, Callable[..., Vector]] = {
     "exp": exp, "expm1": expm1, "log": log, "log1p": log1p, "tanh": tanh, "pow": pow,
-    "log1p_of_exp": log1p_of_exp,
+    "log1p_of_exp": log1p_of_exp, "atan": atan, "atan2": atan2,
 }  # fmt: skip
-BINARY = frozenset({"pow"})
+BINARY = frozenset({"pow", "atan2"})
 ONLY_WIDE = frozenset({"pow", "log1p_of_exp"})
 # What is computed at once of one function of another, where the inner one is for nothing else.
 COMPOSED = {("log1p", "exp"): "log1p_of_exp"}

@@ -214,11 +214,13 @@ _VECTORISABLE = frozenset(
         "load",
     }
 )  # fmt: skip
-_FORMULAS = frozenset({"exp", "expm1", "log", "log1p", "tanh", "pow"})  # that can be written into a loop in lanes
+_FORMULAS = frozenset(
+    {"exp", "expm1", "log", "log1p", "tanh", "pow", "atan", "atan2"}
+)  # that can be written into a loop in lanes
 
 _MATHEMATICAL = frozenset(
     {
-        "exp2", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "asinh", "acosh",
+        "exp2", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "sinh", "cosh", "asinh", "acosh",
         "atanh", "cbrt", "erf", "erfc",
     }
 )  # fmt: skip
