@@ -296,12 +296,16 @@ def _for_several(
     pulled: Callable[..., tuple[Any, Any]], function: Any, args: Any, keywords: dict[str, Any]
 ) -> tuple[Any, Callable[[Any], Any]]:
     """(value, pullback) of a call whose pullback runs several times. That of a rule of the user's may change what it has captured (add
-    to an array), and give something else the next time: where there are such rules, the function is called once per run, first
+    to an array), and give something else the next time: where the call meets such rules, the function is called once per run, first
     on the arguments and then on what they were."""
     if not users_rules():
         return pulled(function, args, keywords)
-    given = copy.deepcopy(args)
+    from .autodiff.objects import user_rules
+
+    given, met = copy.deepcopy(args), user_rules.met()
     value, first = pulled(function, args, keywords)
+    if user_rules.met() == met:
+        return value, first
     backs = [first]
 
     def back(d: Any) -> Any:

@@ -645,6 +645,8 @@ def cleans_up(record: Record) -> bool:
 
 
 def acts_when_closed(forward: Any) -> bool:
+    while type(forward) is Generator:  # where this is differentiated in turn
+        forward = forward.forward
     found = later.compile.cleans_up(forward.gi_code)
     if type(found) is bool:
         return found

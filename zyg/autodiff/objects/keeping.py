@@ -150,7 +150,15 @@ class Watching:
         self.caller = foreign.caller()
 
     def __call__(self, *ds: Any) -> Any:
-        return self.captured.run(functools.partial(self.user, *ds), self.refused, self.lost)
+        given = self._run(self.user, *ds)
+        return tuple([self._adding(c) if callable(c) else c for c in given]) if type(given) is tuple else given
+
+    def _run(self, function: Any, *args: Any) -> Any:
+        return self.captured.run(functools.partial(function, *args), self.refused, self.lost)
+
+    def _adding(self, adder: Any) -> Any:
+        """What adds a cotangent to what it is given is called later, and finds what the pullback finds."""
+        return lambda *args: self._run(adder, *args)
 
     def refused(self, place: Place) -> Unsupported:
         return _error(self.f, self.caller, _WRITTEN if isinstance(place.x, np.ndarray) else _CHANGES)

@@ -15,16 +15,30 @@ import numpy as np
 
 from zyg import composed
 from zyg.errors import Misuse, Unsupported
-from zyg.rules import Rule, keyword_only, parameters_of, tangent_rule_for
+from zyg.rules import Rule, is_users, keyword_only, parameters_of, tangent_rule_for
 
 from . import foreign, keeping, memory, structure
 from .cotangents import Refused, is_number, refused_in
+
+_met = threading.local()
+
+
+def met() -> int:
+    """How many calls by rules of users there have been in this thread."""
+    return getattr(_met, "calls", 0)
+
+
+def note_met(rule: Rule) -> None:
+    if is_users(rule):
+        _met.calls = met() + 1
+
 
 BEYOND = 1 << 30  # in place of a position: there is no cotangent
 
 
 def call(rule: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """(value, back) of `f(*args, **kwargs)` by its rule."""
+    note_met(rule)
     order: Any = None
     positional: Any = args
     if kwargs:
