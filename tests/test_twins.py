@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
 from zyg.twins import holds_of, twins
 
-pytestmark = pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::zyg.FallbackWarning"), each_in_turn]
 
 
 class Buffer:

@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
 from zyg.autodiff.objects import keeping
 from zyg.autodiff.objects.api import pullback as python_pullback
+
+pytestmark = each_in_turn
 
 THROUGH_PYTHON = pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 X = np.array([3.0, 4.0])

@@ -8,6 +8,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 import zyg
 from tests.oracles import differences
+from tests.turns import each_in_turn
+
+pytestmark = each_in_turn
 
 
 def windows(x):

@@ -15,10 +15,11 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from tests.turns import each_in_turn
 from zyg.autodiff.objects.api import pullback
 from zyg.fallback import python_pullback
 
-pytestmark = pytest.mark.filterwarnings("ignore::zyg.errors.FallbackWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::zyg.errors.FallbackWarning"), each_in_turn]
 
 
 class Shifted(Fraction):

@@ -20,8 +20,11 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from tests.turns import each_in_turn
 from zyg.autodiff.objects.api import pullback
 from zyg.errors import Unsupported
+
+pytestmark = each_in_turn
 
 
 def logger_with(handler, kind=logging.Logger):

@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 from tests.oracles import differences
+from tests.turns import each_in_turn
 from zyg.autodiff.objects.api import pullback
 from zyg.errors import Unsupported
+
+pytestmark = each_in_turn
 
 SECOND = np.timedelta64(1, "s")
 

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
 
-pytestmark = pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::zyg.FallbackWarning"), each_in_turn]
 
 
 class Plain:

@@ -7,7 +7,10 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from tests.turns import each_in_turn
 from zyg.fallback import python_pullback
+
+pytestmark = each_in_turn
 
 ROW = np.array([1.0, 2.0, 0.5])
 TABLE = np.arange(6.0).reshape(2, 3)

@@ -7,7 +7,10 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from tests.turns import each_in_turn
 from zyg.fallback import python_pullback
+
+pytestmark = each_in_turn
 
 BOOLS, FLOATS, INTS, SINGLE = (
     np.array([True, True]),

@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
+
+pytestmark = each_in_turn
 
 
 def added(a, b):

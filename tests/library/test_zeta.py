@@ -8,7 +8,10 @@ from scipy import special
 
 import zyg
 from tests.oracles import differences
+from tests.turns import each_in_turn
 from zyg.fallback import python_pullback
+
+pytestmark = each_in_turn
 
 LOGS = 0.5 * np.log(2 * np.pi)
 # From tables: the derivatives at 2, 0 and -1, of which the last has the constant of Glaisher and Kinkelin.
