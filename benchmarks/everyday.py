@@ -1827,7 +1827,7 @@ def leaves_by_yield_from(x: float) -> float:
     return sum(v * v for v in _leaves(_nested(8, x)))
 
 
-class _Vector(tuple):
+class _PlaneVector(tuple):
     __slots__ = ()
 
     def __new__(cls, x: Any, y: Any) -> Any:
@@ -1837,7 +1837,7 @@ class _Vector(tuple):
     y = property(operator.itemgetter(1))
 
     def __add__(self, other: Any) -> Any:
-        return _Vector(self.x + other.x, self.y + other.y)
+        return _PlaneVector(self.x + other.x, self.y + other.y)
 
     def dot(self, other: Any) -> Any:
         return self.x * other.x + self.y * other.y
@@ -1845,7 +1845,7 @@ class _Vector(tuple):
 
 @program(0.7)
 def vectors_as_tuples(x: float) -> float:
-    at, step, total = _Vector(x, 1.0), _Vector(0.01 * x, 0.02), 0.0
+    at, step, total = _PlaneVector(x, 1.0), _PlaneVector(0.01 * x, 0.02), 0.0
     for _ in range(200):
         at = at + step
         total += at.dot(step)
