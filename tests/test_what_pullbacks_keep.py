@@ -3,7 +3,9 @@ changes is the program's. The oracle is CPython, which calls the rule and its pu
 
 import collections
 import functools
+import threading
 import types
+import warnings
 import weakref
 from random import Random
 
@@ -801,3 +803,22 @@ def test_random_rules(seed):
         zyg.rules.remove(first_square)
         zyg.rules.remove(second_square)
     assert found == [e.tolist() for e in expected] and world[0].state() == state
+
+
+def test_what_cannot_be_copied_may_be_given_where_there_are_rules():
+    """The arguments are kept for further rows, if the call meets a rule: a lock is the same one then."""
+
+    def squared(x):
+        return x * x
+
+    zyg.adjoint(squared)(lambda x: (x * x, lambda d: (2 * x * d,)))
+
+    def locked(x, lock):
+        with lock:
+            return squared(x) * 3.0
+
+    lock = threading.Lock()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", zyg.FallbackWarning)
+        assert zyg.jvp(locked, (2.0, lock), (1.0, None)) == (12.0, 12.0)
+        assert zyg.jacobian(lambda x: locked(x, lock), 2.0) in (12.0, (12.0,))

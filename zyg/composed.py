@@ -302,7 +302,7 @@ def _for_several(
         return pulled(function, args, keywords)
     from .autodiff.objects import user_rules
 
-    given, met = copy.deepcopy(args), user_rules.met()
+    given, met = twins(args), user_rules.met()
     value, first = pulled(function, args, keywords)
     if user_rules.met() == met:
         return value, first
@@ -311,7 +311,7 @@ def _for_several(
     def back(d: Any) -> Any:
         if backs:
             return backs.pop()(d)
-        return pulled(function, args if _same(args, given) else copy.deepcopy(given), keywords)[1](d)
+        return pulled(function, args if _same(args, given) else twins(given), keywords)[1](d)
 
     return value, back
 

@@ -16,21 +16,13 @@ from collections import namedtuple
 import pytest
 
 import zyg
-from tests.oracles import differences
+from tests.autodiff.against_differences import check
 from tests.turns import each_in_turn
 from zyg.autodiff.objects.api import pullback
 from zyg.autodiff.python.knowledge import flows
 from zyg.library import registry
 
 pytestmark = each_in_turn
-
-
-def check(f, x=0.7, times=3, rel=1e-8):
-    for _ in range(times):  # what is called again has been noted
-        expected = differences.derivative(f, x)
-        value, back = pullback(f, (x,))
-        assert value == f(x)
-        assert back(1.0)[0] == pytest.approx(expected, rel=rel)
 
 
 Pair = namedtuple("Pair", "a b")

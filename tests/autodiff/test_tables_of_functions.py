@@ -8,19 +8,12 @@ import warnings
 import pytest
 
 import zyg
+from tests.autodiff.against_differences import check
 from tests.oracles import differences
 from tests.turns import each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 pytestmark = each_in_turn
-
-
-def check(f, x=0.7, times=3, rel=1e-8):
-    for _ in range(times):
-        expected = differences.derivative(f, x)
-        value, back = pullback(f, (x,))
-        assert value == f(x)
-        assert back(1.0)[0] == pytest.approx(expected, rel=rel)
 
 
 class Machine:

@@ -78,6 +78,7 @@ from . import (
     threads,
     together,
     unpacking,
+    watched,
     zyg_,
 )
 from .calls import call, forward_of
@@ -189,5 +190,6 @@ __all__ = [
     "telling",
     "threads",
     "together",
+    "watched",
     "zyg_",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""`yield from` of a generator of which nothing has been taken: CPython hands its items on, and so does the reverse.
+"""`yield from`: of a generator of which nothing has been taken, whose items CPython hands on, and so does the reverse; else step by step.
 
 A generator that gives all items of another one is resumed for none of them: in the forward half it waits in `yield from` of the other
 one's forward half, in the reverse half in `yield from` of the reverse half, which undoes what the other one did back to its start.
@@ -13,9 +13,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from zyg.autodiff import objects
+
 from . import later
 from .calls import known
-from .generators import Away, Generator, Record
+from .generators import Away, Generator, Record, end_of, record_send, run_item, run_send
+from .iteration import Iterator
+from .passing import passes
 
 
 def handed_over() -> list[Record]:
@@ -66,4 +70,102 @@ def is_undone(handed: list[Record], cotangents: Any, shadows: Any) -> None:
     shadows.items[id(shadows.items[id(handed)].pop())] = cotangents  # (`generators.run_generator` takes them)
 
 
-__all__ = ["can_be_handed_over", "hand_over", "handed_over", "is_back", "is_undone", "undo"]
+# ---------------------------------------------------------------------------------------------------- step by step
+
+
+def delegated(iterator: Any, sent: Any) -> tuple[bool, Any]:
+    """A step of `yield from`: (True, the next item), or (False, the value of the iterator) at its end."""
+    try:
+        return True, next(iterator) if sent is None else iterator.send(sent)
+    except StopIteration as end:
+        return False, end.value
+
+
+@passes()
+def record_delegated(iterator: Any, sent: Any) -> tuple[Any, Any]:
+    """(the step of `yield from`, back)"""
+    if type(iterator) is Generator:
+        record = iterator.record
+        if type(iterator.forward) is Away and not record.handed_over:
+            iterator.forward = iterator.forward.forward
+        if sent is not None:
+            try:
+                item, back = record_send(iterator, sent)
+            except StopIteration as end:
+                return (False, end.value), (_run_delegated_end, record)
+            iterator.forward = Away(iterator.forward)
+            return (True, item), (_run_delegated_send, back)
+        try:
+            item = next(iterator.forward)
+        except StopIteration as end:
+            if record.done:
+                return (False, end.value), None
+            record.done = True
+            return (False, end.value), (_run_delegated_end, record)
+        except BaseException as error:
+            iterator.fail(error)
+            raise
+        number = record.items = record.items + 1
+        iterator.forward = Away(iterator.forward)
+        return (True, item), (_run_delegated_item, record, number)
+    if sent is None and type(iterator) in _WITHOUT_DERIVATIVE:
+        return delegated(iterator, None), None
+    if sent is not None or not isinstance(iterator, Iterator):
+        return _delegated_by_methods(iterator, sent)
+    has, item, back = objects.iteration.record_next(iterator)
+    return (has, item), None if back is None else (_run_delegated, back)
+
+
+# Iterators over ranges and text.
+_WITHOUT_DERIVATIVE = frozenset(type(iter(x)) for x in (range(0), range(1 << 70), "a", "\u00e4", b""))
+
+
+def _delegated_by_methods(iterator: Any, sent: Any) -> tuple[Any, Any]:
+    step = iterator.__next__ if sent is None else iterator.send
+    try:
+        item, back = later.escaping.attempt(objects.calls.call, step, () if sent is None else (sent,))
+    except StopIteration as end:
+        return (False, end.value), (_run_delegated_value, later.escaping.swallowed(end), end)
+    return (True, item), None if back is None else (_run_delegated_by_call, back)
+
+
+def _run_delegated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    inner = back[1]
+    inner[0](inner, None if d is None else d[1], shadows)
+
+
+def _run_delegated_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    run_item(back, None if d is None else d[1], shadows)
+
+
+def _run_delegated_send(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = run_send(back[1], None if d is None else d[1], shadows)
+    return None, None, given[2]
+
+
+def _run_delegated_by_call(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = objects.calls.run(back[1], None if d is None else d[1], shadows)
+    return None if given is None else (None, None, given[1] if len(given) > 1 else None)
+
+
+def _run_delegated_end(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, None, end_of(back[1], None if d is None else d[1], shadows).sent
+
+
+def _run_delegated_value(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, inner, end = back
+    if d is not None and d[1] is not None:
+        shadows.add_attr(end, "value", d[1])
+    objects.calls.run(inner, None, shadows)
+
+
+__all__ = [
+    "can_be_handed_over",
+    "delegated",
+    "hand_over",
+    "handed_over",
+    "is_back",
+    "is_undone",
+    "record_delegated",
+    "undo",
+]

@@ -57,7 +57,7 @@ def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: An
     operands = (owner, *args, *kwargs.values())
     if any(isinstance(x, objects.iteration.Iterator) for x in operands[1:]):
         return _run_consumer(f, name, owner, args, kwargs)
-    before = objects.structure.watch(operands)
+    before = objects.watched.watch(operands)
     forms = [objects.structure.form(x) for x in operands] if before is not None else []
     value, entered = objects.reentry.followed(f, args, kwargs, True, (owner,), before)
     if items is not None:
@@ -72,13 +72,13 @@ def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: An
         hint = "call it in a function of its own with @zyg.jit, which gives a new array or a number, or wrap its arguments in zyg.stop_gradient"
     value, back = foreign.result(value, what, hint, operands)
     if before is not None:
-        changed = objects.structure.changed(before)
+        changed = objects.watched.changed(before)
         written = _written(f, owner, args, kwargs)
         changed += [x for x in written if not any(x is y for y in changed)]
         for x in written:
             memory.writing(x)
         if changed:
-            back = (objects.structure.run_changed, changed, operands, forms, back, name, foreign.caller())
+            back = (objects.watched.run_changed, changed, operands, forms, back, name, foreign.caller())
     held = memory.held_by(value, operands)
     if held:
         back = foreign.holding(held, back, f"`{name}`")

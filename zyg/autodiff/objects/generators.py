@@ -24,7 +24,7 @@ from .cotangents import accumulate
 from .draining import DRAINS, LEADING, run_left
 from .holders import has_attribute
 from .iteration import SOURCES, Iterator, iterator_pairs
-from .passing import innermost, leaves, passes
+from .passing import innermost, leaves
 
 
 class Items:
@@ -550,93 +550,7 @@ def run_step(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def run_last_step(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    return None, None, _end_of(back[1], None if d is None else d[1], shadows).sent
-
-
-def delegated(iterator: Any, sent: Any) -> tuple[bool, Any]:
-    """A step of `yield from`: (True, the next item), or (False, the value of the iterator) at its end."""
-    try:
-        return True, next(iterator) if sent is None else iterator.send(sent)
-    except StopIteration as end:
-        return False, end.value
-
-
-@passes()
-def record_delegated(iterator: Any, sent: Any) -> tuple[Any, Any]:
-    """(the step of `yield from`, back)"""
-    if type(iterator) is Generator:
-        record = iterator.record
-        if type(iterator.forward) is Away and not record.handed_over:
-            iterator.forward = iterator.forward.forward
-        if sent is not None:
-            try:
-                item, back = record_send(iterator, sent)
-            except StopIteration as end:
-                return (False, end.value), (_run_delegated_end, record)
-            iterator.forward = Away(iterator.forward)
-            return (True, item), (_run_delegated_send, back)
-        try:
-            item = next(iterator.forward)
-        except StopIteration as end:
-            if record.done:
-                return (False, end.value), None
-            record.done = True
-            return (False, end.value), (_run_delegated_end, record)
-        except BaseException as error:
-            iterator.fail(error)
-            raise
-        number = record.items = record.items + 1
-        iterator.forward = Away(iterator.forward)
-        return (True, item), (_run_delegated_item, record, number)
-    if sent is None and type(iterator) in _WITHOUT_DERIVATIVE:
-        return delegated(iterator, None), None
-    if sent is not None or not isinstance(iterator, Iterator):
-        return _delegated_by_methods(iterator, sent)
-    has, item, back = objects.iteration.record_next(iterator)
-    return (has, item), None if back is None else (_run_delegated, back)
-
-
-# Iterators over ranges and text.
-_WITHOUT_DERIVATIVE = frozenset(type(iter(x)) for x in (range(0), range(1 << 70), "a", "\u00e4", b""))
-
-
-def _delegated_by_methods(iterator: Any, sent: Any) -> tuple[Any, Any]:
-    step = iterator.__next__ if sent is None else iterator.send
-    try:
-        item, back = later.escaping.attempt(objects.calls.call, step, () if sent is None else (sent,))
-    except StopIteration as end:
-        return (False, end.value), (_run_delegated_value, later.escaping.swallowed(end), end)
-    return (True, item), None if back is None else (_run_delegated_by_call, back)
-
-
-def _run_delegated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    inner = back[1]
-    inner[0](inner, None if d is None else d[1], shadows)
-
-
-def _run_delegated_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    run_item(back, None if d is None else d[1], shadows)
-
-
-def _run_delegated_send(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    given = run_send(back[1], None if d is None else d[1], shadows)
-    return None, None, given[2]
-
-
-def _run_delegated_by_call(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    given = objects.calls.run(back[1], None if d is None else d[1], shadows)
-    return None if given is None else (None, None, given[1] if len(given) > 1 else None)
-
-
-def _run_delegated_end(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    return None, None, _end_of(back[1], None if d is None else d[1], shadows).sent
-
-
-def _run_delegated_value(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    _, inner, end = back
-    if d is not None and d[1] is not None:
-        shadows.add_attr(end, "value", d[1])
-    objects.calls.run(inner, None, shadows)
+    return None, None, end_of(back[1], None if d is None else d[1], shadows).sent
 
 
 def cleans_up(record: Record) -> bool:
@@ -645,6 +559,7 @@ def cleans_up(record: Record) -> bool:
 
 
 def acts_when_closed(forward: Any) -> bool:
+    """The same, found out from what its items come from."""
     while type(forward) is Generator:  # where this is differentiated in turn
         forward = forward.forward
     found = later.compile.cleans_up(forward.gi_code)
@@ -733,10 +648,10 @@ def _undo_end(back: tuple[Any, ...], shadows: Any) -> _Reverse:
         args = shadows.take_attr(end, "args")
         if args is not None:
             d = accumulate(d, args[0])
-    return _end_of(generator, d, shadows)
+    return end_of(generator, d, shadows)
 
 
-def _end_of(generator: Record, d: Any, shadows: Any) -> _Reverse:
+def end_of(generator: Record, d: Any, shadows: Any) -> _Reverse:
     """Undo what a generator did behind its last item, where `d` is the cotangent of what it returned."""
     reverse = sources.reversal_of(generator, shadows)
     reverse.give_value(d)

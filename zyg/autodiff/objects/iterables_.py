@@ -18,6 +18,7 @@ from . import (
     calls,
     construction,
     conversions,
+    delegation,
     draining,
     generators,
     iteration,
@@ -307,7 +308,7 @@ known(Iterator.__next__)(_step)
 known(generators.Generator.send)(generators.record_send)
 known(generators.run_sent)(lambda *args: calls.call(generators.run_sent_by_step, args))
 calls.AS_METHODS[generators.Generator.send] = generators.send_as_method, 2
-known(generators.delegated, exact=True)(generators.record_delegated)
+known(delegation.delegated, exact=True)(delegation.record_delegated)
 known(generators.resume_in_turn)(lambda reversal, ds: calls.call(generators.one_by_one, (reversal, ds)))
 known(generators.run_item)(lambda *args: calls.call(generators.run_item_by_step, args))
 known(generators.quickly)(lambda generator: calls.call(generators.slowly, (generator,)))

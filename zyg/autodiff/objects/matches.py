@@ -12,7 +12,14 @@ from .cotangents import INERT
 OF_TEXT = frozenset({re.Pattern, re.Match})
 _WITH_COUNTS = INERT | {int}
 _ITERATORS = type(re.finditer("", ""))  # which `iter(f, sentinel)` gives, too
-_SCANNERS = type(re.compile("").scanner(""))  # type: ignore[attr-defined]
+
+
+def _searching(iterator: Any) -> Any:
+    """What the steps of such an iterator are a method of; nothing once it is over."""
+    return getattr(iterator.__reduce__()[1][0], "__self__", None)
+
+
+_SCANNERS = type(_searching(re.finditer("", "")))
 
 
 def method(cls: type, name: str, otherwise: Callable[..., Any]) -> Callable[..., tuple[Any, Any]]:
@@ -34,10 +41,7 @@ def are_matches(x: Any) -> bool:
     >>> are_matches(re.finditer("a", "aa")), are_matches(iter(lambda: 1, 1)), are_matches(iter("aa"))
     (True, False, False)
     """
-    if type(x) is not _ITERATORS:
-        return False
-    step = x.__reduce__()[1][0]  # nothing once it is over
-    return type(getattr(step, "__self__", None)) is _SCANNERS
+    return type(x) is _ITERATORS and type(_searching(x)) is _SCANNERS
 
 
 __all__ = ["OF_TEXT", "are_matches", "method"]

@@ -24,7 +24,7 @@ from typing import Any
 from zyg.errors import Unsupported
 
 from .. import trying
-from . import arithmetic, calls, foreign, iteration, later, sources, structure
+from . import arithmetic, calls, foreign, iteration, later, sources, structure, watched
 from .cotangents import INERT, Refused, accumulate, is_number, refused_in
 from .passing import leaves, passes
 from .reach import PLAIN, entered
@@ -145,18 +145,18 @@ class Run:
         _release(self.functions)
 
     def pause(self) -> None:
-        self.changed.update(map(id, structure.changed(self.watched)))
+        self.changed.update(map(id, watched.changed(self.watched)))
         self.__exit__()
 
     def resume(self) -> None:
         self.__enter__()
         if self.watched:
-            self.watched = structure.watch([x for x, _ in self.watched]) or []
+            self.watched = watched.watch([x for x, _ in self.watched]) or []
 
-    def settle(self, watched: list[tuple[Any, Any]]) -> None:
+    def settle(self, held: list[tuple[Any, Any]]) -> None:
         """The code is done: what was only changed by what it called is as it was."""
-        self.changed.update(map(id, structure.changed(self.watched)))
-        watched[:] = [pair for pair in watched if id(pair[0]) in self.changed]
+        self.changed.update(map(id, watched.changed(self.watched)))
+        held[:] = [pair for pair in held if id(pair[0]) in self.changed]
 
     def call(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """C code calls a function: that is followed."""

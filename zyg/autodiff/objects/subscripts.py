@@ -327,7 +327,7 @@ def _set_other_item(x: Any, key: Any, value: Any) -> Any:
         x[key] = value
         forms = [objects.structure.form(v) for v in (x, key, value)]
         place = foreign.caller()
-        return (objects.structure.run_changed, [x.obj], (), forms, None, "memoryview.__setitem__", place)
+        return (objects.watched.run_changed, [x.obj], (), forms, None, "memoryview.__setitem__", place)
     _, made = reentry.followed(operator.setitem, (x, key, value), deep=True)
     back = foreign.result(None, f"a derivative through an item of a {t.__name__}", _HINT, (x, key, value))[1]
     return back if made is None else (_run_entered, back, made)

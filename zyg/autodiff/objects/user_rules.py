@@ -17,7 +17,7 @@ from zyg import composed
 from zyg.errors import Misuse, Unsupported
 from zyg.rules import Rule, is_users, keyword_only, parameters_of, tangent_rule_for
 
-from . import foreign, keeping, memory, structure
+from . import foreign, keeping, memory, structure, watched
 from .cotangents import Refused, is_number, refused_in
 
 _met = threading.local()
@@ -64,7 +64,7 @@ def call(rule: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         )
     # Forms are taken before the rule runs: it may change what it is given.
     forms = [structure.form(a) for a in positional]
-    before = structure.watch([a for k, a in enumerate(positional) if k not in rule.mutates])
+    before = watched.watch([a for k, a in enumerate(positional) if k not in rule.mutates])
     value, user = _checked(rule.function(*positional, **kwargs), f)
     user = keeping.kept(user, rule.function, f)
     if isinstance(value, np.ndarray):
@@ -73,7 +73,7 @@ def call(rule: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
             value = memory.apart(value)
             user = _Apart(value, same, user, f)
     after = tuple([(k, structure.form(positional[k])) for k in rule.mutates if k < len(positional)])
-    written = structure.changed(before) if before is not None else []
+    written = watched.changed(before) if before is not None else []
     changed = (written, foreign.caller()) if written else None
     back = (run, user, f, forms, structure.form(value), changed, after, len(args), order)
     made = [g for g in positional if type(g) is FunctionType and (g.__defaults__ or g.__kwdefaults__)]

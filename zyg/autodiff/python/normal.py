@@ -188,7 +188,7 @@ def _pass_directly(f: Function) -> None:
 
 
 def _expand_yield_from(f: Function, block: Block, handed: Value | None) -> None:
-    """`yield from` as a loop that yields what `generators.delegated` gives, and hands on what it is sent; or as it is, for a generator
+    """`yield from` as a loop that yields what `delegation.delegated` gives, and hands on what it is sent; or as it is, for a generator
     that can be handed over to (`handed`: the list of these)."""
     for n, instr in enumerate(block.instrs):
         if instr.op != "yield_from":
@@ -202,7 +202,7 @@ def _expand_yield_from(f: Function, block: Block, handed: Value | None) -> None:
         start = Instr("iter", [instr.operands[0]], [iterator], {}, [], position)
         block.instrs[n:] = [start, Instr("jump", targets=[Target(head, [Const(None, OBJECT)])], position=position)]
         head.params = [sent]
-        step = [Const(objects.generators.delegated, OBJECT), iterator, sent]
+        step = [Const(delegation.delegated, OBJECT), iterator, sent]
         head.instrs = [
             Instr("call_object", step, [pair], {"keywords": ()}, [], position),
             Instr("unpack", [pair], [going_on, item], {"count": 2}, [], position),
