@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from . import composed, rules
+from . import collecting, composed, rules, tracebacks
 from .departures import effects, may_be_repeated
 from .errors import FallbackWarning, Misuse, Unsupported
 from .ir.types import ListType, Scalar, children
@@ -221,7 +221,17 @@ def fall_back(transform: Transform, args: tuple[Any, ...], keywords: dict[str, A
     ):
         announce(transform, function, refusal.error)
         refusal.announced = True
-    return _KINDS[transform.kind](transform, function, args, keywords)
+    collecting.begin(collecting.RUNNING)
+    mark = tracebacks.begin()
+    try:
+        result = _KINDS[transform.kind](transform, function, args, keywords)
+    except BaseException:
+        tracebacks.leave(mark)
+        raise
+    finally:
+        collecting.end(collecting.RUNNING)
+    tracebacks.end(mark)
+    return result
 
 
 def python_pullback(

@@ -21,6 +21,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from . import collecting
 from .errors import InternalError, Unsupported, ZygError, of_a_signal
 from .ir.core import Module, Position
 from .ir.options import Options
@@ -174,25 +175,19 @@ def timed(name: str, stage: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def rare_collections() -> Iterator[None]:
-    """Compilation makes hundreds of thousands of objects that live to its end; looking for garbage among them again and
-    again takes a fifth of its time.
+    """While something is compiled.
 
     Where modules of the compiler were loaded, what they made stays: it is counted among the old objects at once, instead of
     being looked through in the end.
     """
-    before, modules = gc.get_threshold(), len(sys.modules)
-    if 0 < before[0] < _COLLECT_EVERY[0]:
-        gc.set_threshold(*_COLLECT_EVERY)
-    try:
-        yield
-    finally:
-        if len(sys.modules) > modules and not gc.get_freeze_count():
-            gc.freeze()
-            gc.unfreeze()
-        gc.set_threshold(*before)
-
-
-_COLLECT_EVERY = (500_000, 50, 10)
+    modules = len(sys.modules)
+    with collecting.rarely(collecting.COMPILING):
+        try:
+            yield
+        finally:
+            if len(sys.modules) > modules and not gc.get_freeze_count():
+                gc.freeze()
+                gc.unfreeze()
 
 
 def compile(request: Request, until: str = "native") -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from zyg import collecting
 from zyg.autodiff.python import escaping
 from zyg.autodiff.python.dependence import flowing
 from zyg.autodiff.python.knowledge import begin, release, revalidate
@@ -159,14 +160,20 @@ class Pullback:
         self._groups = groups
 
     def __call__(self, seed: Any, /) -> tuple[Any, ...]:
-        return self.run(seed, Shadows())
+        shadows = Shadows()
+        try:
+            return self.run(seed, shadows)
+        finally:
+            shadows.let_go()
 
     def run(self, seed: Any, shadows: Shadows) -> tuple[Any, ...]:
         """The same, with the shadows to look at afterwards: `gradient_of` tells what others than the arguments got."""
+        collecting.begin(collecting.RUNNING)
         try:
             return self._pull(seed, shadows)
         finally:
             shadows.end()
+            collecting.end(collecting.RUNNING)
 
     def _pull(self, seed: Any, shadows: Shadows) -> tuple[Any, ...]:
         together.prepare(self._groups, shadows)
@@ -198,6 +205,12 @@ def _run_in_turn_back(back: Pullback, seed: Any, shadows: Shadows) -> tuple[Any,
         return calls.call(Pullback._pull, (back, seed, shadows))
     finally:
         shadows.end()
+
+
+@calls.known(Shadows.let_go)
+def _let_go_in_turn(shadows: Shadows) -> tuple[None, None]:
+    """What undoes the reverse pass has them."""
+    return None, None
 
 
 def gradient_of(x: Any, shadows: Shadows) -> Any:

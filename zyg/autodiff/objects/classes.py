@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from zyg import tracebacks
 from zyg.autodiff import objects
 from zyg.errors import Unsupported
 
@@ -305,6 +306,7 @@ OF_ZYG = frozenset(
 def arguments_are_known(exception: Any) -> Any:
     """What the arguments of an exception come from has been recorded, unlike with those that the interpreter raises."""
     exception.__dict__[_KNOWN_ARGUMENTS] = True
+    tracebacks.note(exception)
     return exception
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import collections
 import enum
+import functools
 import operator
 from abc import abstractmethod
 from collections.abc import Callable, Generator, ItemsView, KeysView, ValuesView
@@ -101,10 +102,11 @@ class Direct(Begun):
 
     def begun(self) -> Any:
         """The pairs, for who does not take `base` and `whole`."""
-        return map(self._pair, self.base)
+        return map(functools.partial(_part_of, self.whole), self.base)  # (that has not `self`, which has it)
 
-    def _pair(self, step: tuple[Any, Any]) -> tuple[Any, Any]:
-        return step[0], (run_part, self.whole, step[1])
+
+def _part_of(whole: Any, step: tuple[Any, Any]) -> tuple[Any, Any]:
+    return step[0], (run_part, whole, step[1])
 
 
 def run_part(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

@@ -506,6 +506,11 @@ class Shadows:
             np.seterr(**self.error_state)
             self.error_state = None
 
+    def let_go(self) -> None:
+        """Nobody looks at them any more. What undoes generators is in the shadows, and has them: a circle."""
+        self.holders = {}
+        self.kept = []
+
     def add_array(self, array: np.ndarray, d: Any) -> None:
         """Add `d`, an array of the same shape or a number, to the shadow of an array."""
         if array.dtype.kind == "b":
