@@ -1,5 +1,6 @@
 """What pytest needs to know of the whole tree."""
 
+import gc
 import os
 
 import pytest
@@ -25,3 +26,11 @@ def rules_end_with_their_test():
             file = getattr(getattr(rule.function, "__code__", None), "co_filename", "")
             if id(rule) not in before and not file.startswith(of_zyg):  # zyg's own come with its library, by need
                 rules.remove(rule.target, kind)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def collections_leave_out_earlier_modules():
+    """The garbage collector looks at what the tests of one module made. All that was compiled before, by other modules, is
+    millions of objects: to go through them takes seconds, in each test that collects garbage and now and then in any other."""
+    gc.collect()
+    gc.freeze()

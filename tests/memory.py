@@ -50,14 +50,13 @@ def growth(work: Callable[[int], object], warm_up: int, times: int, measure: Cal
     that the allocators keep, and what is collected later, do not."""
     taken = []
     gc.collect()
-    gc.freeze()  # so that the collections to come do not go through all that other tests have left
-    try:
-        work(warm_up)
-        for _ in range(WINDOWS):
-            before = measure()
-            work(times // WINDOWS)
-            taken.append(measure() - before)
-    finally:
-        gc.unfreeze()
+    # So that the collections to come do not go through all that was made before. (It stays frozen: to unfreeze it would let in
+    # what conftest.py left out.)
+    gc.freeze()
+    work(warm_up)
+    for _ in range(WINDOWS):
+        before = measure()
+        work(times // WINDOWS)
+        taken.append(measure() - before)
     print([np.asarray(one).tolist() for one in taken])
     return WINDOWS * np.min(taken, axis=0)
