@@ -826,3 +826,66 @@ def test_what_is_sent(f):
 def test_second_derivatives_of_what_is_sent(f):
     second = zyg.derivative(zyg.derivative(f))(0.9)
     assert second == pytest.approx(differences.derivative(zyg.derivative(f), 0.9), rel=1e-6)
+
+
+# ---- what is asked for its length
+
+
+class Counted:
+    """Counts how often it is asked for its length."""
+
+    def __init__(self, items, fails=False):
+        self.items, self.asked, self.fails = items, 1.0, fails
+
+    def __iter__(self):
+        yield from self.items
+
+    def __len__(self):
+        self.asked = self.asked * 2.0
+        if self.fails:
+            raise ValueError(self.asked)
+        return len(self.items)
+
+
+class Unsized(Counted):
+    def __len__(self):
+        raise TypeError("no length")
+
+
+class UnsizedLate(Counted):
+    def __len__(self):
+        self.asked = self.asked * 3.0
+        raise TypeError("no length")
+
+
+def listed(x, cls, fails=False):
+    counted = cls([x, 2 * x, x * x], fails)
+    counted.asked = x
+    try:
+        items = list(counted)
+    except ValueError as error:
+        return error.args[0] * counted.asked
+    return items[2] * counted.asked + sorted(counted)[0]
+
+
+@pytest.mark.parametrize(
+    "cls, fails, expected",
+    [
+        (Counted, False, lambda x: 2 * x**3 + x),
+        (Counted, True, lambda x: 4 * x * x),
+        (Unsized, False, lambda x: x**3 + x),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_lists_of_what_is_asked_for_its_length(cls, fails, expected) -> None:
+    x = 1.5
+    assert listed(x, cls, fails) == pytest.approx(expected(x))
+    slope = (expected(x + 1e-6) - expected(x - 1e-6)) / 2e-6
+    for _ in range(2):
+        assert zyg.gradient(listed, x, cls, fails)[0] == pytest.approx(slope)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_a_length_that_changes_something_and_is_none_is_refused() -> None:
+    with pytest.raises(zyg.Unsupported, match="changes something and raises TypeError"):
+        zyg.gradient(listed, 1.5, UnsizedLate)

@@ -494,10 +494,26 @@ def listed(x: Any) -> Any:
     ):
         return iterator, rec
     with objects.reentry.undone(rec or NOTHING):
-        asked = objects.reentry.followed(operator.length_hint, (x, 8))[1]
+        asked = _asked_for_length(x)
     if asked is None:
         return iterator, rec
     return (zip(iterator, repeat(None)) if rec is None else iterator), (_run_asked, asked, rec)
+
+
+def _asked_for_length(x: Any) -> Any:
+    """What undoes that `x` has been asked for its length."""
+    t = type(x)
+    find, is_python = objects.arithmetic.find, objects.arithmetic.is_python
+    if is_python(find(t, "__len__")) and not is_python(find(t, "__length_hint__")):
+        try:
+            return objects.calls.call(len, (x,))[1]
+        except TypeError:  # then CPython goes on without
+            if objects.effects.changes(find(t, "__len__"), t):
+                hint = "raise it before anything is changed"
+                raise Unsupported(
+                    f"a list of a {t.__name__} whose `__len__` changes something and raises TypeError", hint=hint
+                ) from None
+    return objects.reentry.followed(operator.length_hint, (x, 8))[1]
 
 
 def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
