@@ -475,6 +475,8 @@ def new_spread_site() -> Site:
 def record_spread(site: Site, f: Any, args: Any, kwargs: Any = None) -> tuple[Any, Any]:
     """RECORD["call_spread"], which remembers the forward half for so many arguments."""
     if type(args) is not tuple or kwargs is not None and type(kwargs) is not dict:
+        if type(args) is list and (kwargs is None or type(kwargs) is dict):
+            return _record_spread_list(site, f, args, kwargs)
         return objects.RECORD["call_spread"](f, args, kwargs)
     if kwargs:
         return _record_spread_by_name(site, f, args, kwargs)
@@ -487,6 +489,13 @@ def record_spread(site: Site, f: Any, args: Any, kwargs: Any = None) -> tuple[An
     else:
         y, back = (known[KNOWN_AT].get(id(f)) or forward_at(f, known, count))(*args)
     return y, None if back is None else (spreading.run_spread_plain, back, count)
+
+
+@passes(lambda variables: [(spreading.run_spread_list, variables["args"])])
+def _record_spread_list(site: Site, f: Any, args: list[Any], kwargs: Any) -> tuple[Any, Any]:
+    """The same where the arguments come from a list, which has no cotangent that flows."""
+    y, back = record_spread(site, f, tuple(args), kwargs)
+    return y, None if back is None else (spreading.run_spread_list, back, args)
 
 
 def _new_size(site: Site, shape: Any) -> Site:
