@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
+from enum import EnumType
 from functools import cache, partial
 from random import Random
 from types import (
@@ -566,8 +567,34 @@ def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     """The forward half of a class whose instances are made by its `__init__` alone."""
     if cls in classes.EXCEPTIONS and not names:
         return partial(classes.make_exception, cls)
+    of_metaclass = find(type(cls), "__call__")
+    if of_metaclass is not type.__call__:
+        return _by_metaclass(cls, of_metaclass, arity, names)
+    return _by_type(cls, arity, names)
+
+
+def _by_metaclass(cls: Any, method: Any, arity: int, names: tuple[str, ...]) -> Any:
+    """The same of a class whose metaclass says what a call is."""
+    forward = forward_of_method(method, arity + 1, names) if is_plain(method) else None
+    if forward is None or isinstance(cls, EnumType):
+        return None
+    note_class(type(cls))
+    note_code(method)
+
+    @passes()
+    def call(*args: Any) -> tuple[Any, Any]:
+        if type(cls).__call__ is not method:
+            split = len(args) - len(names)
+            return classes.construct(cls, *args[:split], **dict(zip(names, args[split:])))
+        return forward(cls, *args)
+
+    return call
+
+
+def _by_type(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
+    """What `type.__call__` makes of a class whose instances are made by its `__init__` alone."""
     init = find(cls, "__init__")
-    if find(type(cls), "__call__") is not type.__call__ or find(cls, "__del__") is not None:
+    if find(cls, "__del__") is not None:
         return None
     new = find(cls, "__new__")
     if new is object.__new__ and init is object.__init__ and not arity and not names:
