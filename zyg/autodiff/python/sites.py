@@ -472,12 +472,17 @@ def new_spread_site() -> Site:
     return [*new_site(), {}]
 
 
+_of_tuple: Any = tuple.__iter__
+
+
 @passes(lambda variables: [(spreading.run_spread_plain, variables["count"])] if "count" in variables else [])
 def record_spread(site: Site, f: Any, args: Any, kwargs: Any = None) -> tuple[Any, Any]:
     """RECORD["call_spread"], which remembers the forward half for so many arguments."""
     if type(args) is not tuple or kwargs is not None and type(kwargs) is not dict:
         if type(args) is list and (kwargs is None or type(kwargs) is dict):
             return _record_spread_list(site, f, args, kwargs)
+        if isinstance(args, tuple) and find(type(args), "__iter__") is _of_tuple:
+            return record_spread(site, f, tuple(args), kwargs)  # (whose cotangents are a tuple, too)
         return objects.RECORD["call_spread"](f, args, kwargs)
     if kwargs:
         return _record_spread_by_name(site, f, args, kwargs)

@@ -157,7 +157,7 @@ def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
 
 def _note_special(tables: Tables, cls: type, slot: str, arity: int) -> None:
     """Note a special method of the first operand, of which nothing but the value counts."""
-    if cls.__flags__ & HEAP_TYPE and is_of_python(cls):
+    if cls.__flags__ & HEAP_TYPE and (is_of_python(cls) or is_of_values(cls)):
         noted(tables[1 if bodies else 0], cls, (cls,), cls, slot, arity, False)
 
 
