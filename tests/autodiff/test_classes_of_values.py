@@ -405,4 +405,6 @@ def test_operators_and_arguments_behind_a_star(f):
         return python_pullback(f, (x,), {})[1](1.0)[0]
 
     if f is of_operators_and_stars:
-        assert python_pullback(first, (0.7,), {})[1](1.0)[0] == pytest.approx(differences.derivative(first, 0.7), rel=1e-7)
+        assert python_pullback(first, (0.7,), {})[1](1.0)[0] == pytest.approx(
+            differences.derivative(first, 0.7), rel=1e-7
+        )
