@@ -641,6 +641,8 @@ def stock_of_goods(prices: list[float], penalty: float) -> float:
 
 
 class Numbered(type):
+    parts: list[Any]
+
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         made = super().__call__(*args, **kwargs)
         made.number = len(cls.parts)
@@ -664,7 +666,7 @@ class In:
         setattr(x, self.name, value / self.factor)
 
 
-class Part(metaclass=Numbered):
+class Plank(metaclass=Numbered):
     parts: ClassVar[list[Any]] = []
     length = In(1000.0)
 
@@ -702,19 +704,19 @@ def with_margin(margin: Any) -> Any:
 @program(VALUES[:10], 0.3)
 def parts_that_are_numbered(lengths: list[float], rate: float) -> float:
     """Parts by a metaclass, in units, at costs that are made when they are asked for, with a decorator and a cache."""
-    Part.parts.clear()
+    Plank.parts.clear()
     costs, total = Costs(rate), 0.0
 
     @with_margin(rate)
     def price(length: Any, width: Any, *, margin: Any, sort: str = "plain") -> Any:
         return length * width * (1.0 + margin) * costs[sort]
 
-    @lru_cache(maxsize=None)
+    @lru_cache(maxsize=100)
     def waste(count: int, length: Any) -> Any:
         return length if count < 2 else 0.5 * waste(count - 1, length) + 0.1 * waste(count - 2, length)
 
     for k, length in enumerate(lengths):
-        part = Part(length, width=rate + k)
+        part = Plank(length, width=rate + k)
         where = -Where((part.length, part.width))
         total += price(*where) + price(*[part.length], 2.0, sort="polished") + waste(4, length) * part.number
     return total
