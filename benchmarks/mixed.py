@@ -637,4 +637,89 @@ def stock_of_goods(prices: list[float], penalty: float) -> float:
     return total - rejected
 
 
+# ------------------------------------------------------------------------------- parts that are numbered
+
+
+class Numbered(type):
+    parts: list[Any]
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        made = super().__call__(*args, **kwargs)
+        made.number = len(cls.parts)
+        cls.parts.append(made)
+        return made
+
+
+class In:
+    """An attribute that is kept in another unit."""
+
+    def __init__(self, factor: float):
+        self.factor = factor
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = f"_{name}"
+
+    def __get__(self, x: Any, owner: type) -> Any:
+        return getattr(x, self.name) * self.factor
+
+    def __set__(self, x: Any, value: Any) -> None:
+        setattr(x, self.name, value / self.factor)
+
+
+class Plank(metaclass=Numbered):
+    parts: ClassVar[list[Any]] = []
+    length = In(1000.0)
+
+    def __init__(self, length: Any, *, width: Any = 1.0):
+        self.length, self.width = length, width
+
+
+class Where(tuple):
+    __slots__ = ()
+
+    def __neg__(self) -> Where:
+        return Where([-v for v in self])
+
+
+class Costs(dict[str, Any]):
+    def __init__(self, rate: Any):
+        super().__init__()
+        self.rate = rate
+
+    def __missing__(self, key: str) -> Any:
+        self[key] = value = self.rate * len(key)
+        return value
+
+
+def with_margin(margin: Any) -> Any:
+    def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return f(*args, margin=margin, **kwargs)
+
+        return call
+
+    return decorate
+
+
+@program(VALUES[:10], 0.3)
+def parts_that_are_numbered(lengths: list[float], rate: float) -> float:
+    """Parts by a metaclass, in units, at costs that are made when they are asked for, with a decorator and a cache."""
+    Plank.parts.clear()
+    costs, total = Costs(rate), 0.0
+
+    @with_margin(rate)
+    def price(length: Any, width: Any, *, margin: Any, sort: str = "plain") -> Any:
+        return length * width * (1.0 + margin) * costs[sort]
+
+    @lru_cache(maxsize=100)
+    def waste(count: int, length: Any) -> Any:
+        return length if count < 2 else 0.5 * waste(count - 1, length) + 0.1 * waste(count - 2, length)
+
+    for k, length in enumerate(lengths):
+        part = Plank(length, width=rate + k)
+        where = -Where((part.length, part.width))
+        total += price(*where) + price(*[part.length], 2.0, sort="polished") + waste(4, length) * part.number
+    return total
+
+
 __all__ = ["PROGRAMS"]

@@ -460,10 +460,12 @@ def of_pairs(x):
 
 class Setting(type):
     def __setattr__(cls, name, value):
-        super().__setattr__(name, value)
+        for set_plainly in [super().__setattr__]:  # (called at once it would not be bound)
+            set_plainly(name, value)
 
     def __delattr__(cls, name):
-        super().__delattr__(name)
+        for delete_plainly in [super().__delattr__]:
+            delete_plainly(name)
 
 
 def attributes_of_classes(x):

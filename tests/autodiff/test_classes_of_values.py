@@ -340,3 +340,71 @@ def test_what_object_new_is_given_too_much():
         f(1.5),
         (float(len("object.__new__() takes exactly one argument (the type to instantiate)")),),
     )
+
+
+class Direction(tuple):
+    __slots__ = ()
+
+    def __neg__(self):
+        return Direction([-v for v in self])
+
+    def __abs__(self):
+        return math.hypot(*self)
+
+    def __getitem__(self, k):
+        return tuple.__getitem__(self, k) * 2.0
+
+
+class Backwards(tuple):
+    __slots__ = ()
+
+    def __iter__(self):
+        return reversed([self[0], self[1]])
+
+
+class Length(float):
+    def __abs__(self):
+        return Length(float(self) ** 2)
+
+    def __neg__(self):
+        return Length(float(self) * -3.0)
+
+
+def weighted(a, b=2.0, *, c=1.0):
+    return a * a + 3.0 * b * c
+
+
+def of_operators_and_stars(x):
+    d, total = Direction((x, x * x)), 0.0
+    for _ in range(3):
+        total = total + abs(-d) * d[1] + abs(-Length(x)) + weighted(*d) * weighted(*Backwards((x, 3.0 * x)), c=x)
+        total = total + weighted(*Row((x,))) + max(*Row((x, 2.0 * x)))
+    return total
+
+
+def of_another_operator(x):
+    before, total = Direction.__abs__, 0.0
+    try:
+        for k in range(4):
+            if k == 2:
+                Direction.__abs__ = lambda self: self[0] * x
+            total += abs(Direction((x, x * k)))
+    finally:
+        Direction.__abs__ = before
+    return total
+
+
+@pytest.mark.parametrize("f", [of_operators_and_stars, of_another_operator])
+def test_operators_and_arguments_behind_a_star(f):
+    for _ in range(3):
+        value, back = python_pullback(f, (0.7,), {})
+        assert value == f(0.7)
+        assert back(1.0)[0] == pytest.approx(differences.derivative(f, 0.7), rel=1e-8)
+
+    def first(x):
+        return python_pullback(f, (x,), {})[1](1.0)[0]
+
+    if f is of_operators_and_stars:
+        assert python_pullback(first, (0.7,), {})[1](1.0)[0] == pytest.approx(
+            differences.derivative(first, 0.7), rel=1e-7
+        )

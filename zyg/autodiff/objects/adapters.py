@@ -38,55 +38,92 @@ def adapter(f: FunctionType, count: int, names: tuple[str, ...] = (), bound: boo
 def _adapter(
     entry: functions.Function, f: FunctionType, count: int, names: tuple[str, ...], bound: bool
 ) -> Forward | None:
-    code = f.__code__
-    total = code.co_argcount + code.co_kwonlyargcount
-    parameters = code.co_varnames[:total]
-    allowed = parameters[code.co_posonlyargcount :]
-    if code.co_flags & 0x0C:
-        return _spreading(entry, f, count, names, bound)
-    if count > code.co_argcount or not all(
-        name in allowed[max(count - code.co_posonlyargcount, 0) :] for name in names
-    ):
+    defaults, of_names = f.__defaults__ or (), f.__kwdefaults__ or {}
+    shape = count, names, bound, len(defaults), tuple(of_names)
+    way = entry.ways.get(shape, _NOT_ASKED)
+    if way is _NOT_ASKED:
+        way = entry.ways[shape] = _way(entry.code, *shape)
+    if way is None:
         return None
     forward = entry.bind_method(f) if bound else entry.bind(f)
-    if count == total:
-        return forward  # whatever the defaults are
-    defaults = f.__defaults__ or ()
-    if (
-        not names
-        and not code.co_kwonlyargcount
-        and count + len(defaults) >= total
-        and count < total
-        and lasts(f)
-        and not entry.generator
-    ):
+    if way.of_constants and not entry.generator and lasts(f):
         # Its defaults are constants. (Who remembers this looks whether they are others now.)
-        made = FunctionType(forward.__code__, f.__globals__, f.__name__, defaults[count - total :], f.__closure__)
+        made = FunctionType(forward.__code__, f.__globals__, f.__name__, defaults[way.keys[0] :], f.__closure__)
         made.__qualname__ = f.__qualname__
         return made
-    source = [*range(count), *[-1] * (total - count)]  # per parameter the number of the argument
+    if way.spread is not None:
+        forward = way.spread(forward)
+    if way.as_given:
+        return forward  # whatever the defaults are
+    filled = tuple([defaults[key] if type(key) is int else of_names[key] for key in way.keys])
+    carrying = tuple([is_number(value) or type(value) is tuple for value in filled])
+    if True in carrying and lasts(f):
+        carrying = (False,) * len(filled)  # they are constants
+    make = way.made.get(carrying)
+    if make is None:
+        of = tuple([(at, key) for at, key, carries in zip(way.places, way.keys, carrying) if carries])
+        make = way.made[carrying] = making(way.source, count + len(names), bound, way.by_name, of)
+    return make(forward, f, names, filled)
+
+
+_NOT_ASKED = object()
+
+
+class _Way:
+    """How the arguments of a call, so many by position and others by keyword, come to the parameters of functions of one code object."""
+
+    __slots__ = ("as_given", "by_name", "keys", "made", "of_constants", "places", "source", "spread")
+
+    def __init__(self) -> None:
+        # Per parameter (then what is behind `*args`, and each of what goes to `**kwargs`) the number of an argument, or of a default
+        # behind these.
+        self.source: tuple[int, ...] = ()
+        self.keys: list[Any] = []  # of the defaults that are taken: a number or, of keyword-only parameters, a name
+        self.places: list[int] = []  # which cotangents are those of these defaults
+        self.by_name: tuple[tuple[str, int], ...] = ()  # the names among the keys, and where they stand
+        self.spread: Callable[[Forward], Forward] | None = None  # what puts arguments into `*args` and `**kwargs`
+        self.as_given = False  # whether nothing else is to be done
+        self.of_constants = False  # whether the last parameters by position, and no others, take their defaults
+        self.made: dict[tuple[bool, ...], Any] = {}  # `making`, by which of these defaults carry a derivative
+
+
+def _way(
+    code: CodeType, count: int, names: tuple[str, ...], bound: bool, defaults: int, of_names: tuple[str, ...]
+) -> _Way | None:
+    """None if the arguments do not fit."""
+    taken, total = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    by_position, by_keyword = code.co_flags & 0x04, code.co_flags & 0x08
+    spread, given = max(count - taken, 0), min(count, taken)
+    parameters = code.co_varnames[:total]
+    further = tuple([name for name in names if name not in parameters[code.co_posonlyargcount :]])
+    if (spread and not by_position) or (further and not by_keyword):
+        return None
+    source = [*range(given), *[-1] * (total - given), *range(taken, count)]
     for k, name in enumerate(names):
-        source[parameters.index(name)] = count + k
-    by_keyword = f.__kwdefaults__ or {}
-    filled: list[Any] = []
-    by_name: list[
-        tuple[str, int]
-    ] = []  # keyword-only parameters that take their defaults, and which of `filled` these are
-    carrying: list[tuple[int, Any]] = []  # the places of defaults that may carry a derivative, and their keys
+        at = parameters.index(name) if name not in further else len(source)
+        if at < given:
+            return None  # given twice
+        source[at : at + 1] = [count + k]
+    way = _Way()
     for at in range(total):
         if source[at] < 0:
-            key: Any = parameters[at] if at >= code.co_argcount else at - code.co_argcount + len(defaults)
-            if key not in by_keyword if at >= code.co_argcount else key < 0:
+            key: Any = parameters[at] if at >= taken else at - taken + defaults
+            if key not in of_names if at >= taken else key < 0:
                 return None
-            value = by_keyword[key] if at >= code.co_argcount else defaults[key]
-            if at >= code.co_argcount:
-                by_name.append((key, len(filled)))
-            source[at] = count + len(names) + len(filled)
-            filled.append(value)
-            if (is_number(value) or type(value) is tuple) and not lasts(f):  # else it is a constant
-                carrying.append((at + (not bound), key))
-    make = making(tuple(source), count + len(names), bound, tuple(by_name), tuple(carrying))
-    return make(forward, f, names, tuple(filled))
+            source[at] = count + len(names) + len(way.keys)
+            way.keys.append(key)
+            way.places.append(at + (not bound))
+    way.by_name = tuple([(key, k) for k, key in enumerate(way.keys) if type(key) is str])
+    way.source = tuple(source)
+    if by_position or by_keyword:
+        in_order = tuple(range(len(source))) if way.keys else way.source
+        shape = total, spread, further, bool(by_position), bool(by_keyword), 0 if bound else 1
+        way.spread = making_spread(*shape, in_order)
+        way.as_given = not way.keys
+    else:
+        way.as_given = way.source == tuple(range(count + len(names)))
+        way.of_constants = bool(way.keys) and not names and not code.co_kwonlyargcount
+    return way
 
 
 @functools.cache
@@ -126,13 +163,6 @@ def making(
 _FILE = str(Path(__file__).with_name("<adapter>"))
 
 
-def around_of(code: CodeType) -> passing.Around | None:
-    """What a function that was written out puts around pullbacks: `run`, if it has one."""
-    if code.co_filename != _FILE:
-        return None
-    return _around_with_names if "more" in code.co_varnames else _around if "run" in code.co_freevars else _nothing
-
-
 def _around_with_names(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     return [(variables["run"], variables["more"])]
 
@@ -141,17 +171,24 @@ def _around(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     return [(variables["run"],)]
 
 
-def _nothing(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    return []
+def _say_what_is_around(code: CodeType) -> None:
+    """Functions that were written out put `run` around pullbacks, if they have one."""
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            if inner.co_name == "run":
+                passing.hands_on_code(inner)
+            elif "run" not in inner.co_freevars:
+                passing.passes_code(inner)
+            else:
+                passing.passes_code(inner, _around_with_names if "more" in inner.co_varnames else _around)
+            _say_what_is_around(inner)
 
 
 def compiled(lines: list[str], **names: Any) -> Any:
     """What the function `make` is that these lines define."""
     scope: dict[str, Any] = {"__name__": __name__, **names}
     exec(compile("\n".join(lines), _FILE, "exec"), scope)
-    for code in scope["make"].__code__.co_consts:
-        if isinstance(code, CodeType) and code.co_name == "run":
-            passing.hands_on_code(code)
+    _say_what_is_around(scope["make"].__code__)
     return scope["make"]
 
 
@@ -184,51 +221,6 @@ def add_default(shadows: Any, holder: Any, key: Any, d: Any) -> None:
     keyword, which may be changed like any other."""
     if d is not None:
         shadows.add_key(holder, key, d)
-
-
-def _spreading(
-    entry: functions.Function, f: FunctionType, count: int, names: tuple[str, ...], bound: bool
-) -> Forward | None:
-    """The same for a function that takes `*args` or `**kwargs`."""
-    code = f.__code__
-    taken, total = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
-    by_position, by_keyword = code.co_flags & 0x04, code.co_flags & 0x08
-    spread = max(count - taken, 0)
-    parameters = code.co_varnames[:total]
-    further = tuple([name for name in names if name not in parameters[code.co_posonlyargcount :]])
-    if (spread and not by_position) or (further and not by_keyword):
-        return None
-    # Where each parameter comes from, what is behind `*args`, and each of what goes to `**kwargs`: the number of an argument, or of a
-    # default behind these.
-    source = [*range(min(count, taken)), *[-1] * (total - min(count, taken)), *range(taken, count)]
-    for k, name in enumerate(names):
-        at = parameters.index(name) if name not in further else len(source)
-        if at < min(count, taken):
-            return None  # given twice
-        source[at : at + 1] = [count + k]
-    defaults, of_names = f.__defaults__ or (), f.__kwdefaults__ or {}
-    filled: list[Any] = []
-    by_name: list[tuple[str, int]] = []
-    carrying: list[tuple[int, Any]] = []  # the places of defaults that may carry a derivative, and their keys
-    for at in range(total):
-        if source[at] < 0:
-            key: Any = parameters[at] if at >= taken else at - taken + len(defaults)
-            if key not in of_names if at >= taken else key < 0:
-                return None
-            value = of_names[key] if at >= taken else defaults[key]
-            if at >= taken:
-                by_name.append((key, len(filled)))
-            source[at] = count + len(names) + len(filled)
-            filled.append(value)
-            if (is_number(value) or type(value) is tuple) and not lasts(f):
-                carrying.append((at + (not bound), key))
-    forward = entry.bind_method(f) if bound else entry.bind(f)
-    shape = total, spread, further, bool(by_position), bool(by_keyword), 0 if bound else 1
-    if not filled:
-        return making_spread(*shape, tuple(source))(forward)
-    make = making_spread(*shape, tuple(range(len(source))))
-    passing = making(tuple(source), count + len(names), bound, tuple(by_name), tuple(carrying))
-    return passing(make(forward), f, names, tuple(filled))
 
 
 @functools.cache

@@ -638,14 +638,20 @@ def call_alias(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     return y, back
 
 
+@passes()
 def _unbound(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A method of a builtin class, called through the class."""
     if args:
         handler = method_handler(f.__objclass__, f.__name__)
         if handler is not None:
-            y, back = handler(*args, **kwargs)
-            return y, None if back is None else (run_unshifted, back)
+            return _call_unbound(handler, *args, **kwargs)
     return call_foreign(f, *args, **kwargs)
+
+
+@passes(lambda variables: [(run_unshifted,)])
+def _call_unbound(handler: Handler, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    y, back = handler(*args, **kwargs)
+    return y, None if back is None else (run_unshifted, back)
 
 
 def is_differentiable_callable(f: Any) -> bool:

@@ -20,7 +20,7 @@ from .passing import hands_on, passes
 class Function:
     """How the functions of one code object are called under differentiation."""
 
-    __slots__ = ("_code", "codes", "generator", "made", "simple")
+    __slots__ = ("_code", "codes", "generator", "made", "simple", "ways")
 
     def __init__(self, f: FunctionType):
         code = f.__code__
@@ -32,6 +32,7 @@ class Function:
         # What has been made for the functions that are called, in plain and in watched form: by the way of passing arguments.
         # Without a closure one function does for all, per module.
         self.made: tuple[dict[Any, Any], dict[Any, Any]] = {}, {}
+        self.ways: dict[Any, Any] = {}  # how arguments come to the parameters (`adapters`)
         self.forward(f)
 
     @property

@@ -18,6 +18,7 @@ Around = Callable[[Mapping[str, Any]], list[tuple[Any, ...]] | None]
 F = TypeVar("F", bound=Callable[..., Any])
 
 _around: dict[int, Around] = {}  # by the identity of the code: code objects compare by value
+_kept: list[CodeType] = []  # code that no module holds
 _in_turn: dict[int, Around] = {}  # of handlers: the same for the function that they stand for, differentiated in turn
 _stands_for: dict[int, CodeType] = {}
 _left: dict[int, Any] = {}
@@ -36,6 +37,12 @@ def passes(around: Around = _nothing) -> Callable[[F], F]:
         return function
 
     return decorate
+
+
+def passes_code(code: CodeType, around: Around = _nothing) -> None:
+    """The same of code that is there for good."""
+    _around[id(code)] = around
+    _kept.append(code)
 
 
 def around_of(code: CodeType) -> Around | None:
@@ -112,6 +119,6 @@ def run_nothing_flows(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 
 __all__ = [
-    "around_of", "hands_on", "hands_on_code", "innermost", "is_on_the_way", "leaves", "left_by", "passes", "passes_in_turn",
-    "run_nothing_flows", "stands_for", "stood_for",
+    "around_of", "hands_on", "hands_on_code", "innermost", "is_on_the_way", "leaves", "left_by", "passes", "passes_code",
+    "passes_in_turn", "run_nothing_flows", "stands_for", "stood_for",
 ]  # fmt: skip

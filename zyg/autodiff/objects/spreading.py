@@ -18,7 +18,7 @@ def record_spread(f: Any, args: tuple[Any, ...], kwargs: Any = None) -> tuple[An
     if type(args) is not tuple:
         return _spread_items(f, args, kwargs)
     forward = None
-    if type(f) is FunctionType and f.__closure__ is None and type(kwargs) in (dict, types.NoneType):
+    if type(f) is FunctionType and type(kwargs) in (dict, types.NoneType):
         forward = adapters.adapter(f, len(args), tuple(kwargs) if kwargs else ())
     if forward is not None:
         y, back = forward(*args, *kwargs.values()) if kwargs else forward(*args)

@@ -319,6 +319,8 @@ def _run_unpickled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 # ------------------------------------------------------------------------------------------------ functools.lru_cache
 
 CACHED = type(functools.lru_cache(lambda: None))
+# It makes a function with a cache, and calls nothing.
+builtins_.constant(CACHED)
 
 
 class _Memo:
@@ -388,8 +390,7 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
             return value, (_run_of_ints, f, args)
         return foreign.result(value, _of_ints(f), _OF_INTS_HINT, (None, *args))
     if known is None:  # once it is followed, it is to the end
-        given = [structure.form(x) for x in (f.__wrapped__, *args, *kwargs.values()) if type(x) is not int]
-        if not any(map(structure.holds_numbers, given)):
+        if not any(map(_carries, (*args, *kwargs.values(), f.__wrapped__))):
             return _call_with_cache(making, f, args, kwargs)
         if not making.table:
             making.doubtful = _in_several_places(making.arguments)
@@ -415,6 +416,11 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         memo[key] = at, value, args, kwargs
         return value, (_run_made, memo, at, back)
     return made[1], (_run_found, memo, made[0])
+
+
+def _carries(x: Any) -> bool:
+    t = type(x)
+    return t is float or (t is not int and structure.holds_numbers(structure.form(x)))
 
 
 def cached_of_constants(f: Any) -> Any:
@@ -516,21 +522,25 @@ def _run_found(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 def _key(args: tuple[Any, ...], kwargs: dict[str, Any], typed: bool) -> Any:
     """Numbers by what they are, not by what they are equal to: equal ones may have different derivatives. True is 1 where it is
     to `lru_cache`: not if types count, nor as the only argument."""
-    if not (kwargs or typed) and _UNCHANGED.issuperset(map(type, args)) and len(args) > 1:
+    unchanged = not kwargs and _UNCHANGED.issuperset(map(type, args))
+    if unchanged and not typed and len(args) > 1:
         return args
-    if kwargs or not _UNCHANGED.issuperset(map(type, args)):
-        key = tuple(map(_part, args)), tuple([(name, _part(v)) for name, v in kwargs.items()])
-    else:
+    if unchanged:
         key = args
+    else:
+        key = tuple(map(_part, args)), tuple([(name, _part(v)) for name, v in kwargs.items()]) if kwargs else ()
     if typed or (len(args) == 1 and type(args[0]) is bool and not kwargs):
         return key, *map(type, args), *map(type, kwargs.values())
     return key
 
 
 def _part(x: Any) -> Any:
-    if is_number(x) and type(x) not in _UNCHANGED or isinstance(x, np.ndarray):
+    t = type(x)
+    if t is float or t in _UNCHANGED:
+        return (_Identity, id(x)) if t is float else x
+    if is_number(x) or isinstance(x, np.ndarray):
         return _Identity, id(x)
-    return tuple(map(_part, x)) if type(x) is tuple else x
+    return tuple(map(_part, x)) if t is tuple else x
 
 
 _UNCHANGED = frozenset({int, str, bool})

@@ -145,6 +145,25 @@ def _missing_item(x: Any, key: Any) -> tuple[Any, Any]:
     return x[key], None  # Counter gives 0; a plain dict raises
 
 
+@passes()
+def item_of_dict(x: Any, key: Any) -> tuple[Any, Any]:
+    """The same of a class that has no `__missing__`."""
+    if iteration.is_label(key) and dict.__contains__(x, key):
+        return dict.__getitem__(x, key), (iteration.run_dict_item, x, key)
+    return _missing_item(x, key)
+
+
+@passes()
+def item_or_missing(method: Any, forward: Any, x: Any, key: Any) -> tuple[Any, Any]:
+    """The same of a class whose `__missing__` is that method, with that forward half."""
+    if iteration.is_label(key):
+        if dict.__contains__(x, key):
+            return dict.__getitem__(x, key), (iteration.run_dict_item, x, key)
+        if type(x).__missing__ is method:
+            return forward(x, key)
+    return _missing_item(x, key)
+
+
 def run_default_made(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, x, key, made = back
     calls.run(made, accumulate(d, shadows.take_key(x, key)), shadows)
@@ -331,6 +350,14 @@ def _set_other_item(x: Any, key: Any, value: Any) -> Any:
     _, made = reentry.followed(operator.setitem, (x, key, value), deep=True)
     back = foreign.result(None, f"a derivative through an item of a {t.__name__}", _HINT, (x, key, value))[1]
     return back if made is None else (_run_entered, back, made)
+
+
+def set_in_dict(x: Any, key: Any, value: Any) -> tuple[None, Any]:
+    """(None, back), for instances of a class derived from `dict`, which leaves that to it."""
+    if iteration.is_label(key):
+        dict.__setitem__(x, key, value)
+        return None, (run_dict_set, x, key)
+    return None, _set_other_item(x, key, value)
 
 
 def _run_entered(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

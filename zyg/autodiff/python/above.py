@@ -31,7 +31,8 @@ def above(make: Any, owner: type, x: Any, name: str) -> Callable[..., Any]:
 @calls.known(above, exact=True)
 def _above(make: Any, owner: type, x: Any, name: str) -> tuple[Any, Any]:
     cls = type(x)
-    if make is super:
+    # (For a class that is derived from `owner`, `super` looks into its own bases.)
+    if make is super and not (name != "__new__" and isinstance(x, type) and owner in _bases(x)):
         if name == "__new__" and cls is type:
             found = _found_new.get((owner, x)) or _find_new(owner, x)
             if found is not None:
@@ -42,10 +43,13 @@ def _above(make: Any, owner: type, x: Any, name: str) -> tuple[Any, Any]:
     return calls.differentiated(above)(make, owner, x, name)
 
 
+_bases = type.__dict__["__mro__"].__get__
+
+
 def _find(owner: Any, cls: type, name: str) -> Any:
     """The method of instances of a class, if it is a plain function, or a method of a builtin class that has a rule."""
     at = next((k for k, c in enumerate(cls.__mro__) if c is owner), None)
-    if at is None or issubclass(cls, type):
+    if at is None:
         return None
     found = next((vars(c)[name] for c in cls.__mro__[at + 1 :] if name in vars(c)), None)
     if type(found) is not FunctionType and not _has_rule(found, cls):

@@ -132,7 +132,9 @@ def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
     else:
         read = functools.partial(_of_class, types, name) if _is_metaclass(cls) else reader(cls, name)
         found = find(cls, name)
-        if read is None and type(found) not in (float, int) and not is_undecided(found):  # which may come to be known
+        if (
+            read is None and type(found) not in (float, int) and not is_undecided(cls, name)
+        ):  # which may come to be known
             read = functools.partial(_in_general, name)
         if read is not None:
             note_class(cls)
@@ -239,7 +241,7 @@ def record_setattr(x: Any, value: Any, name: str, types: Types) -> Any:
     else:
         write = setter(cls, name)
         if write is None:
-            if is_undecided(find(cls, name)):
+            if is_undecided(cls, name):
                 return objects.RECORD["setattr"](x, value, name)
             write = functools.partial(_set_in_general, name)
         note_class(cls)

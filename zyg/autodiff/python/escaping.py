@@ -19,7 +19,7 @@ from typing import Any
 from zyg.errors import Unsupported
 
 from .. import trying
-from ..objects import adapters, calls, foreign, generators, later, passing
+from ..objects import calls, foreign, generators, later, passing
 
 generators_are_watched = False
 
@@ -104,17 +104,26 @@ def taken(exception: BaseException, depth: int = 0) -> tuple[Any, int]:
 
 def _callees(exception: BaseException) -> TracebackType | None:
     """The entries of the traceback behind that of the function that has caught the exception, which is running."""
-    entries: dict[int, TracebackType] = {}
     entry = exception.__traceback__
-    while entry is not None:
-        entries.setdefault(id(entry.tb_frame), entry)
-        entry = entry.tb_next
-    here: FrameType | None = sys._getframe(1)
-    while here is not None and id(here) not in entries:
-        here = here.f_back
-    if here is None:
+    if entry is None:
         return None
-    entry = entries[id(here)]
+    here: FrameType | None = sys._getframe(1)
+    first = entry.tb_frame  # that function itself, most likely, which asks by way of a few others
+    for _ in range(4):
+        if here is first or here is None:
+            break
+        here = here.f_back
+    if here is not first:
+        entries: dict[int, TracebackType] = {}
+        while entry is not None:
+            entries.setdefault(id(entry.tb_frame), entry)
+            entry = entry.tb_next
+        here = sys._getframe(1)
+        while here is not None and id(here) not in entries:
+            here = here.f_back
+        if here is None:
+            return None
+        entry = entries[id(here)]
     while entry is not None and entry.tb_frame is here:
         entry = entry.tb_next
     return entry
@@ -130,13 +139,18 @@ def _steps(entry: TracebackType | None, depth: int) -> Iterator[_Step]:
     The program that is differentiated for the last time is made of halves then, and of run-time functions that these call: the code
     of frames is the forward half of such functions, or a handler that stands for one.  What these call to differentiate them, in turn,
     is not part of that program, and has nothing to do with its pullbacks."""
+    while entry is not None and not depth:
+        frame = entry.tb_frame
+        code = frame.f_code
+        yield code, passing.around_of(code), frame
+        entry = entry.tb_next
     while entry is not None:
         frame = entry.tb_frame
         code, left = later.compile.differentiated_less(frame.f_code, depth)
         if code is None:
             yield None, None, frame
         elif left == 0:
-            yield code, adapters.around_of(code) or passing.around_of(code), frame
+            yield code, passing.around_of(code), frame
         else:
             found: Any = (code, None)
             while left and found is not None:
@@ -171,7 +185,7 @@ def _passed_on(back: Any, entry: TracebackType | None, depth: int) -> tuple[Any,
 
 def is_on_the_way(code: CodeType) -> bool:
     """Whether what a function puts around pullbacks is known."""
-    return adapters.around_of(code) is not None or passing.is_on_the_way(code)
+    return passing.is_on_the_way(code)
 
 
 @functools.lru_cache(1000)

@@ -91,9 +91,12 @@ def _of_property(found: property) -> Any:
     return _forward_of(found.fget, 1)
 
 
-def is_undecided(found: Any) -> bool:
-    """Whether it is still being tried to run a function of a property natively."""
-    return type(found) is property and (calls.is_tried(found.fget) or calls.is_tried(found.fset))
+def is_undecided(cls: type, name: str) -> bool:
+    """Whether it is still being tried to run a function natively that an attribute is read or set by."""
+    found = find(cls, name)
+    kind = type(found)
+    functions = (found.fget, found.fset) if kind is property else (find(kind, "__get__"), find(kind, "__set__"))
+    return any(map(calls.is_tried, (*functions, find(cls, "__setattr__"), find(cls, "__getattr__"))))
 
 
 _CLASS = object.__dict__["__class__"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
+from enum import EnumType
 from functools import cache, partial
 from random import Random
 from types import (
@@ -471,10 +472,17 @@ def new_spread_site() -> Site:
     return [*new_site(), {}]
 
 
+_of_tuple: Any = tuple.__iter__
+
+
 @passes(lambda variables: [(spreading.run_spread_plain, variables["count"])] if "count" in variables else [])
 def record_spread(site: Site, f: Any, args: Any, kwargs: Any = None) -> tuple[Any, Any]:
     """RECORD["call_spread"], which remembers the forward half for so many arguments."""
     if type(args) is not tuple or kwargs is not None and type(kwargs) is not dict:
+        if type(args) is list and (kwargs is None or type(kwargs) is dict):
+            return _record_spread_list(site, f, args, kwargs)
+        if isinstance(args, tuple) and find(type(args), "__iter__") is _of_tuple:
+            return record_spread(site, f, tuple(args), kwargs)  # (whose cotangents are a tuple, too)
         return objects.RECORD["call_spread"](f, args, kwargs)
     if kwargs:
         return _record_spread_by_name(site, f, args, kwargs)
@@ -487,6 +495,13 @@ def record_spread(site: Site, f: Any, args: Any, kwargs: Any = None) -> tuple[An
     else:
         y, back = (known[KNOWN_AT].get(id(f)) or forward_at(f, known, count))(*args)
     return y, None if back is None else (spreading.run_spread_plain, back, count)
+
+
+@passes(lambda variables: [(spreading.run_spread_list, variables["args"])])
+def _record_spread_list(site: Site, f: Any, args: list[Any], kwargs: Any) -> tuple[Any, Any]:
+    """The same where the arguments come from a list, which has no cotangent that flows."""
+    y, back = record_spread(site, f, tuple(args), kwargs)
+    return y, None if back is None else (spreading.run_spread_list, back, args)
 
 
 def _new_size(site: Site, shape: Any) -> Site:
@@ -557,8 +572,34 @@ def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     """The forward half of a class whose instances are made by its `__init__` alone."""
     if cls in classes.EXCEPTIONS and not names:
         return partial(classes.make_exception, cls)
+    of_metaclass = find(type(cls), "__call__")
+    if of_metaclass is not type.__call__:
+        return _by_metaclass(cls, of_metaclass, arity, names)
+    return _by_type(cls, arity, names)
+
+
+def _by_metaclass(cls: Any, method: Any, arity: int, names: tuple[str, ...]) -> Any:
+    """The same of a class whose metaclass says what a call is."""
+    forward = forward_of_method(method, arity + 1, names) if is_plain(method) else None
+    if forward is None or isinstance(cls, EnumType):
+        return None
+    note_class(type(cls))
+    note_code(method)
+
+    @passes()
+    def call(*args: Any) -> tuple[Any, Any]:
+        if type(cls).__call__ is not method:
+            split = len(args) - len(names)
+            return classes.construct(cls, *args[:split], **dict(zip(names, args[split:])))
+        return forward(cls, *args)
+
+    return call
+
+
+def _by_type(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
+    """What `type.__call__` makes of a class whose instances are made by its `__init__` alone."""
     init = find(cls, "__init__")
-    if find(type(cls), "__call__") is not type.__call__ or find(cls, "__del__") is not None:
+    if find(cls, "__del__") is not None:
         return None
     new = find(cls, "__new__")
     if new is object.__new__ and init is object.__init__ and not arity and not names:

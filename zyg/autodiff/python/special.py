@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import FunctionType, MethodType, WrapperDescriptorType
 from typing import Any
 
@@ -156,7 +157,7 @@ def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
 
 def _note_special(tables: Tables, cls: type, slot: str, arity: int) -> None:
     """Note a special method of the first operand, of which nothing but the value counts."""
-    if cls.__flags__ & HEAP_TYPE and is_of_python(cls):
+    if cls.__flags__ & HEAP_TYPE and (is_of_python(cls) or is_of_values(cls)):
         noted(tables[1 if bodies else 0], cls, (cls,), cls, slot, arity, False)
 
 
@@ -232,12 +233,32 @@ def _getitem(x: Any, key: Any) -> tuple[Any, Any]:
     elif issubclass(t, tuple) and find(t, "__getitem__") is _of_tuple:
         note_class(t)
         note(_reading[1 if bodies else 0], t, (t,), (False, _of_tuple, subscripts.item_of_tuple))
+    elif issubclass(t, dict) and find(t, "__getitem__") is _of_dict:
+        _note_items_of_dict(t)
     else:
         _note_special(_reading, t, "__getitem__", 2)
     return objects.RECORD["getitem"](x, key)
 
 
+def _note_items_of_dict(cls: type) -> None:
+    """Note how items are read in a class derived from `dict` that leaves that to it, but for what is missing."""
+    missing = find(cls, "__missing__")
+    if not cls.__flags__ & HEAP_TYPE or not has_plain_shadow(cls):
+        return
+    if missing is None:
+        read: Any = subscripts.item_of_dict
+    else:
+        forward = forward_of_method(missing, 2) if is_plain(missing) else None
+        if forward is None:
+            return
+        note_code(missing)
+        read = partial(subscripts.item_or_missing, missing, forward)
+    note_class(cls)
+    note(_reading[1 if bodies else 0], cls, (cls,), (False, _of_dict, read))
+
+
 _of_tuple: Any = tuple.__getitem__
+_of_dict: Any = dict.__getitem__
 _MAKE_EMPTY = frozenset({float, int, list, dict, set})  # what needs nothing, so that nothing comes to it
 
 
@@ -266,6 +287,10 @@ def _setitem(x: Any, key: Any, value: Any) -> Any:
         if iteration.is_label(key):
             x[key] = value
             return (subscripts.run_dict_set, x, key)
+    elif issubclass(t, dict) and find(t, "__setitem__") is dict.__setitem__:
+        if t.__flags__ & HEAP_TYPE and has_plain_shadow(t):
+            note_class(t)
+            note(_writing[1 if bodies else 0], t, (t,), (False, dict.__setitem__, subscripts.set_in_dict))
     else:
         _note_special(_writing, t, "__setitem__", 3)
     return objects.RECORD["setitem"](x, key, value)

@@ -1,7 +1,7 @@
 """Calls with stars among their arguments, and with keywords behind stars: `f(x, *rest, scale=y)`.
 
 The code makes a list, a tuple and a dict of what the call takes apart again. Here a function per shape of such calls, written out,
-is called with the parts; what stands behind stars are tuples mostly.
+is called with the parts; what stands behind stars are tuples mostly, and lists.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def forward_for(f: Any, count: int, names: tuple[str, ...]) -> Any:
     table = _found[1 if bodies else 0]
     key = f, count, names
     made = table.get(key)
-    if made is None and is_permanent(f) and calls.known_entry(f) is not None:
+    if made is None and calls.known_entry(f) is not None:
         made = adapter(f, count, names)
-        if made is not None:
+        if made is not None and is_permanent(f):
             note_code(f)
             note(table, key, (f,), made)
     return made
@@ -49,7 +49,8 @@ def calling(stars: tuple[bool, ...], names: tuple[str, ...]) -> Callable[..., An
     options = "{" + ", ".join(f"{name!r}: {v}" for name, v in zip(names, values)) + "}"
     items = "".join(f"*{p}, " if star else f"{p}, " for p, star in zip(parts, stars))
     starred = [p for p, star in zip(parts, stars) if star]
-    count = " + ".join([str(len(parts) - len(starred)), *[f"len({p})" for p in starred]])
+    count = " + ".join([str(len(parts) - len(starred)), *[f"n{p}" for p in starred]])
+    kept = [part for p in starred for part in (f"n{p}", f"{p} if type({p}) is list else None")]
     lines = [
         f"def generally({given}):",
         f"    options = {options}",
@@ -57,14 +58,15 @@ def calling(stars: tuple[bool, ...], names: tuple[str, ...]) -> Callable[..., An
         *[f"    items.extend([{'*' * star}{p}])" for p, star in zip(parts, stars) if len(parts) > 1],
         f"    return f(*{'items' if len(parts) > 1 else parts[0]}, **options)",
         f"def forward({given}):",
-        f"    if {' or '.join(f'type({p}) is not tuple' for p in starred)}:",
+        f"    if {' or '.join(f'(type({p}) is not tuple and type({p}) is not list)' for p in starred)}:",
         f"        return differentiated(generally)({given})",
+        *[f"    n{p} = len({p})" for p in starred],
         f"    made = forward_for(f, {count}, {names!r})",
         "    if made is None:",
         f"        y, back = call(f, ({items}), {options})",
         "    else:",
         f"        y, back = made({items}{', '.join(values)})",
-        f"    return y, None if back is None else ({', '.join(['bring', 'back', *[f'len({p})' for p in starred]])})",
+        f"    return y, None if back is None else ({', '.join(['bring', 'back', *kept])})",
         "def bring(back, d, shadows):",
         "    inner = back[1]",
         "    given = inner[0](inner, d, shadows) if type(inner) is tuple else run(inner, d, shadows)",
@@ -75,8 +77,14 @@ def calling(stars: tuple[bool, ...], names: tuple[str, ...]) -> Callable[..., An
     taken, number = ["None", "given[0]"], 2
     for p, star in zip(parts, stars):
         if star:
-            lines += [f"    {p} = tuple(given[at : at + back[{number}]])", f"    at += back[{number}]"]
-            number += 1
+            lines += [
+                f"    {p} = tuple(given[at : at + back[{number}]])",
+                f"    at += back[{number}]",
+                f"    if back[{number + 1}] is not None:",  # a list, which has no cotangent that flows
+                f"        shadows.add_all(back[{number + 1}], 0, list({p}))",
+                f"        {p} = None",
+            ]
+            number += 2
         else:
             lines += [f"    {p} = given[at] if at < len(given) else None", "    at += 1"]
         taken.append(p)
@@ -90,10 +98,14 @@ def calling(stars: tuple[bool, ...], names: tuple[str, ...]) -> Callable[..., An
     exec(compile("\n".join(lines), __file__, "exec"), scope)
 
     def around(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        behind_stars = [variables[p] for p in starred]
-        if any(type(p) is not tuple for p in behind_stars):
-            return []  # it was `generally` that has been left
-        return [(scope["bring"], *map(len, behind_stars))]
+        kept: list[Any] = []
+        for p in starred:
+            x = variables[p]
+            if type(x) is not tuple and type(x) is not list:
+                return []  # it was `generally` that has been left
+            # (The call may have changed a list.)
+            kept += [len(x), None] if type(x) is tuple else [variables[f"n{p}"], x]
+        return [(scope["bring"], *kept)]
 
     passes(around)(scope["forward"])
     passes_in_turn()(scope["forward"])  # which is called in the place of a function that is called so
