@@ -88,14 +88,13 @@ def only_looks(f: FunctionType) -> bool:
 
 
 def keys_of(
-    items: list[Any], key: Any, drain: tuple[Any, ...] | None = None, better: Any = None, alone: bool = False
+    items: list[Any], key: Any, drain: tuple[Any, ...] | None = None, better: Any = None
 ) -> tuple[list[Any], list[Any] | None]:
     """The key of each item, and the backs of the calls, if these may have done something. `drain`: where the items are from, which is
-    undone, too, where an exception that leaves this is caught; None if they are arguments. `better`: each is compared at once.
-    `alone`: with numbers and text the key is known to do nothing but calculate."""
+    undone, too, where an exception that leaves this is caught; None if they are arguments. `better`: each is compared at once."""
     if key is None:
         return items, None
-    if (alone and reach.PLAIN.issuperset(map(type, items))) or calculates_with(key, items):
+    if calculates_with(key, items):
         return [key(v) for v in items], None
     forward = calls.forward_of(key)
     found: list[Any] = []

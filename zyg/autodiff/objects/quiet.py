@@ -4,7 +4,6 @@ classes, such as a property that keeps what it has computed."""
 from __future__ import annotations
 
 import dis
-import gc
 from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
@@ -26,9 +25,6 @@ _raising = ByIdentity()
 _DEEP = 3  # further than that there must be nothing that can run code
 _OPERATING = tuple("LOAD_ATTR BINARY_ COMPARE_ CONTAINS_ UNARY_ TO_BOOL POP_JUMP FORMAT GET_ITER CALL".split())
 _CONTAINERS = (list, tuple, set, frozenset, deque)
-_BUILT_IN = frozenset((*_CONTAINERS, dict))
-_LEAVES = PLAIN | {type, FunctionType, BuiltinFunctionType}
-_LEVELS = 6
 _HELD = (
     MemberDescriptorType,
     GetSetDescriptorType,
@@ -102,26 +98,11 @@ def _is_flat(x: Any) -> bool:
     return (t is list or t is tuple) and PLAIN.issuperset(map(type, x))
 
 
-def _is_built_in(x: Any) -> bool:
-    """Whether it is a container of plain items, containers of them, and so on: tables and graphs, that are captured and asked for again
-    and again. (All parts of a level at once, in C.)"""
-    parts = [x]
-    for _ in range(_LEVELS):
-        kinds = set(map(type, parts))
-        containers = kinds - _LEAVES
-        if not containers:
-            return True
-        if not containers <= _BUILT_IN:
-            return False
-        parts = gc.get_referents(*(parts if containers == kinds else [v for v in parts if type(v) in containers]))
-    return False
-
-
 def _stays(x: Any, names: frozenset[str], depth: int, level: int = 0) -> bool:
     """Whether operators of an object, and reading these attributes, change nothing; and so for what it holds, and what they give, so
     far down."""
     t = type(x)
-    if t in PLAIN or (_is_flat(x) if level else _is_built_in(x)):
+    if t in PLAIN or _is_flat(x):
         return True
     if isinstance(x, np.ndarray):
         return x.dtype.kind != "O"

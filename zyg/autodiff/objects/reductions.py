@@ -169,11 +169,12 @@ def _extreme(function: Any, better: Any) -> Any:
             at, asked = objects.keys.chosen(function, found, asked)
             return args[at], (run_chosen_argument, at, tuple(map(is_number, args)), asked)
         iterable = args[0]
-        alone = key is not None and type(iterable) is not list and objects.keys.calculates_alone(key)
-        if type(iterable) is list or ((key is None or alone) and draining.is_standing(iterable)):
+        if type(iterable) is list or (
+            (key is None or objects.keys.calculates_alone(key)) and draining.is_standing(iterable)
+        ):
             (items, drain), rest = draining.drained(iterable), None
         else:
-            quiet = reach.PLAIN if alone or objects.keys.calculates_alone(key) else frozenset[type]()
+            quiet = reach.PLAIN if objects.keys.calculates_alone(key) else frozenset[type]()
             items, drain, rest = draining.leading(iterable, quiet)
         if not items:
             if default is MISSING:
@@ -184,7 +185,7 @@ def _extreme(function: Any, better: Any) -> Any:
             y = function(items)
             return y, (run_chosen_plainly, items.index(y), len(items), drain)
         if rest is None:
-            found, asked = objects.keys.keys_of(items, key, drain, better, alone)
+            found, asked = objects.keys.keys_of(items, key, drain, better)
             at, asked = objects.keys.chosen(function, found, asked, drain)
             return items[at], (run_chosen_item, at, len(items), drain, asked)
         *items, odd = items
