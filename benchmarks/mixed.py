@@ -722,4 +722,21 @@ def parts_that_are_numbered(lengths: list[float], rate: float) -> float:
     return total
 
 
+# ------------------------------------------------------------------------------------- the best way through a table
+
+
+@program(VALUES[:12], 0.4)
+def best_way_through_layers(heights: list[float], slope: float) -> float:
+    """Each layer keeps, for each place, the best sum so far and where it came from; keys look into what they capture."""
+    costs = {(i, j): slope * abs(i - j) + 0.1 * slope for i in range(4) for j in range(4)}
+    layers: list[dict[int, tuple[float, int | None]]] = [{i: (0.1 * i * slope, None) for i in range(4)}]
+    for height in heights:
+        layer: dict[int, tuple[float, int | None]] = {}
+        for j in range(4):
+            i = min(range(4), key=lambda i: layers[-1][i][0] + costs[i, j])
+            layer[j] = layers[-1][i][0] + costs[i, j] + height * math.sin(j + height), i
+        layers.append(layer)
+    return min(value for value, _ in layers[-1].values())
+
+
 __all__ = ["PROGRAMS"]

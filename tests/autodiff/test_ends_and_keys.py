@@ -13,6 +13,7 @@ import pytest
 import zyg
 from tests.oracles import differences
 from zyg.autodiff.objects.api import pullback
+from zyg.autodiff.objects.quiet import is_quiet
 
 
 class Counting:
@@ -305,3 +306,81 @@ def test_items_chosen_by_properties_that_keep_what_they_computed(choose, number,
     value, back = pullback(f, (0.9,))
     assert value == f(0.9)
     assert back(1.0)[0] == pytest.approx(differences.derivative(f, 0.9), rel=1e-7)
+
+
+class KeepsCount:
+    """Its property changes it."""
+
+    def __init__(self, x):
+        self.x = x
+        self.asked = 0
+
+    @property
+    def scaled(self):
+        self.asked += 1
+        return self.x * self.asked
+
+
+@pytest.mark.parametrize(
+    ("wrap", "key"),
+    [
+        (lambda o: [o], lambda t: lambda i: t[0].scaled * (i + 1)),
+        (lambda o: {0: o}, lambda t: lambda i: t[0].scaled * (i + 1)),
+        (lambda o: [[1.0, 2.0], (3.0, [o])], lambda t: lambda i: t[1][1][0].scaled * (i + 1)),
+        (lambda o: [{(0, 1): 2.0}, {(0, 1): (o, None)}], lambda t: lambda i: t[1][0, 1][0].scaled * (i + 1)),
+        (lambda o: [[[[[o]]]]], lambda t: lambda i: t[0][0][0][0][0].scaled * (i + 1)),
+        (lambda o: [2.0, {3.0}, [(o,)]], lambda t: lambda i: t[2][0][0].scaled * (i + 1)),
+    ],
+)
+def test_a_key_captures_what_stands_deep_in_tables(wrap, key):
+    """What such an object does when it is asked must be seen however deep it stands among plain items."""
+
+    def f(x, y):
+        o = KeepsCount(x)
+        best = max(range(3), key=key(wrap(o)))
+        return o.scaled * (1 + best) * y
+
+    value, back = pullback(f, (0.7, 1.3))
+    assert value == f(0.7, 1.3) == pytest.approx(0.7 * 4 * 3 * 1.3)
+    assert back(1.0) == pytest.approx((4 * 3 * 1.3, 4 * 3 * 0.7))
+
+
+@pytest.mark.parametrize("depth", range(5))
+@pytest.mark.parametrize(
+    "kind", [lambda v: [v], lambda v: (1.0, v), lambda v: {"a": v}, lambda v: [[1.0], {2: 3.0}, v]]
+)
+def test_what_a_key_captures_is_looked_at_by_levels(kind, depth):
+    """As deep as the key can reach; where that is deeper than is looked at, the answer is no."""
+
+    def table_with(x):
+        for _ in range(depth):
+            x = kind(x)
+        return x
+
+    plain, asked = table_with((1.0, "a")), table_with(KeepsCount(1.0))
+    assert is_quiet(lambda v: v + plain[0][0][0][0] + plain[1][1][1][1], ()) is (depth < 4)
+    assert not is_quiet(lambda v: v + asked[0][0][0][0][0].scaled + asked[1], ())
+
+
+def test_best_by_tables_that_a_key_captures():
+    def f(a, b):
+        steps = {(i, j): math.log(a if i == j else b / 2) for i in range(3) for j in range(3)}
+        rows = [{i: (0.1 * i * a, None) for i in range(3)}]
+        for t in range(1, 5):
+            row = {}
+            for j in range(3):
+                i = max(range(3), key=lambda i: rows[-1][i][0] + steps[i, j] - 0.2 * ((t * i) % 3))
+                row[j] = (rows[-1][i][0] + steps[i, j] - 0.1 * abs(j - t % 3) * b, i)
+            rows.append(row)
+        return rows[-1][max(rows[-1], key=lambda j: rows[-1][j][0])][0]
+
+    def by_differences(k, h=1e-6):
+        x = [0.3, 0.8]
+        x[k] += h
+        above = f(*x)
+        x[k] -= 2 * h
+        return (above - f(*x)) / (2 * h)
+
+    value, back = pullback(f, (0.3, 0.8))
+    assert value == f(0.3, 0.8)
+    assert back(1.0) == pytest.approx([by_differences(0), by_differences(1)], rel=1e-6)

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
 from inspect import getattr_static
+from itertools import chain
 from types import BuiltinFunctionType, FunctionType, GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
@@ -25,6 +26,8 @@ _raising = ByIdentity()
 _DEEP = 3  # further than that there must be nothing that can run code
 _OPERATING = tuple("LOAD_ATTR BINARY_ COMPARE_ CONTAINS_ UNARY_ TO_BOOL POP_JUMP FORMAT GET_ITER CALL".split())
 _CONTAINERS = (list, tuple, set, frozenset, deque)
+_NESTED = frozenset({list, tuple, dict})
+_NESTING = PLAIN | _NESTED
 _HELD = (
     MemberDescriptorType,
     GetSetDescriptorType,
@@ -62,10 +65,9 @@ def is_quiet(f: Any, items: Iterable[Any], further: int = 0) -> bool:
     """
     names, count, globally = _reads_of(f)
     depth = count - 1 + further
-    plain = PLAIN.issuperset(map(type, items)) or all(map(_is_flat, items))
-    if not plain and not all(_stays(x, names, depth) for x in items):
+    if not _all_stay(items, names, depth):
         return False
-    return type(f) is not FunctionType or all(_stays(x, names, depth) for x in _captured(f, globally))
+    return type(f) is not FunctionType or _all_stay(_captured(f, globally), names, depth)
 
 
 def _reads_of(f: Any) -> tuple[frozenset[str], int, tuple[str, ...]]:
@@ -98,6 +100,35 @@ def _is_flat(x: Any) -> bool:
     return (t is list or t is tuple) and PLAIN.issuperset(map(type, x))
 
 
+def _all_stay(xs: Iterable[Any], names: frozenset[str], depth: int, level: int = 0) -> bool:
+    """Whether `_stays` is true of each. Tables are captured by functions that are called often: what is nested in plain containers is
+    looked at by whole levels, of which the last, the largest, is not copied."""
+    kinds = set(map(type, xs))
+    while not PLAIN.issuperset(kinds):
+        if not _NESTING.issuperset(kinds):
+            others = [x for x in xs if type(x) not in _NESTING]
+            if not all(_stays(x, names, depth, level) for x in others):
+                return False
+        nested = [x for x in xs if type(x) in _NESTED]
+        kinds = set(map(type, _contents(nested)))
+        if depth <= 0 or PLAIN.issuperset(kinds):
+            return True
+        if level >= _DEEP:
+            return False
+        xs = list(_contents(nested))
+        depth -= 1
+        level += 1
+    return True
+
+
+def _contents(containers: list[Any]) -> Iterable[Any]:
+    dicts = [x for x in containers if type(x) is dict]
+    if not dicts:
+        return chain.from_iterable(containers)
+    others = [x for x in containers if type(x) is not dict]
+    return chain(chain.from_iterable(others), chain.from_iterable(dicts), chain.from_iterable(map(dict.values, dicts)))
+
+
 def _stays(x: Any, names: frozenset[str], depth: int, level: int = 0) -> bool:
     """Whether operators of an object, and reading these attributes, change nothing; and so for what it holds, and what they give, so
     far down."""
@@ -123,7 +154,7 @@ def _stays(x: Any, names: frozenset[str], depth: int, level: int = 0) -> bool:
             parts.append(found)
     if PLAIN.issuperset(map(type, parts)):
         return True
-    return level < _DEEP and all(_stays(v, names, depth - 1, level + 1) for v in parts)
+    return level < _DEEP and _all_stay(parts, names, depth - 1, level + 1)
 
 
 _NOTHING = object()

@@ -169,12 +169,12 @@ def _extreme(function: Any, better: Any) -> Any:
             at, asked = objects.keys.chosen(function, found, asked)
             return args[at], (run_chosen_argument, at, tuple(map(is_number, args)), asked)
         iterable = args[0]
-        if type(iterable) is list or (
-            (key is None or objects.keys.calculates_alone(key)) and draining.is_standing(iterable)
-        ):
+        alone = type(iterable) is not list and objects.keys.calculates_alone(key)
+        standing = alone and draining.is_standing(iterable)
+        if type(iterable) is list or standing:
             (items, drain), rest = draining.drained(iterable), None
         else:
-            quiet = reach.PLAIN if objects.keys.calculates_alone(key) else frozenset[type]()
+            quiet = reach.PLAIN if alone else frozenset[type]()
             items, drain, rest = draining.leading(iterable, quiet)
         if not items:
             if default is MISSING:
@@ -185,7 +185,10 @@ def _extreme(function: Any, better: Any) -> Any:
             y = function(items)
             return y, (run_chosen_plainly, items.index(y), len(items), drain)
         if rest is None:
-            found, asked = objects.keys.keys_of(items, key, drain, better)
+            if standing and key is not None and reach.PLAIN.issuperset(map(type, items)):
+                found, asked = [key(v) for v in items], None  # nothing has run since the key was looked at
+            else:
+                found, asked = objects.keys.keys_of(items, key, drain, better)
             at, asked = objects.keys.chosen(function, found, asked, drain)
             return items[at], (run_chosen_item, at, len(items), drain, asked)
         *items, odd = items
