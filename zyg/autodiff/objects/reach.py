@@ -272,6 +272,7 @@ class _Methods(NamedTuple):
     """Of a class: what it was when its methods were looked at; all of them; the attributes that the special ones read which ask
     something, if they only calculate; and those that are followed, the special ones and all."""
 
+    word: Any  # where its version stands
     version: int
     every: tuple[FunctionType, ...]
     reads: frozenset[str] | None
@@ -285,12 +286,12 @@ _MANY = 2000
 
 
 def _methods_of(cls: type) -> _Methods:
-    from zyg.backend.cpython import type_version
+    known = _methods.get(cls)
+    if known is not None and known.word.value == known.version:
+        return known
+    from zyg.backend.cpython import type_version, version_word
 
     version = type_version(cls)
-    known = _methods.get(cls)
-    if known is not None and version and known.version == version:
-        return known
     special: list[FunctionType] = []
     every: list[FunctionType] = []
     asking: list[str] = []
@@ -305,6 +306,7 @@ def _methods_of(cls: type) -> _Methods:
                 if name not in _OTHERS and any(map(is_followed, functions)):
                     asking.append(name)
     made = _Methods(
+        version_word(cls),
         version,
         tuple(every),
         read_by(cls, asking),
@@ -314,7 +316,7 @@ def _methods_of(cls: type) -> _Methods:
     )
     if len(_methods) > _MANY:
         _methods.clear()
-    if not _passing(cls):
+    if version and not _passing(cls):
         _methods[cls] = made
     return made
 

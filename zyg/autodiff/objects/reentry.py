@@ -17,6 +17,7 @@ from __future__ import annotations
 import functools
 import operator
 import threading
+import weakref
 from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
@@ -24,6 +25,7 @@ from typing import Any
 from zyg.errors import Unsupported
 
 from .. import trying
+from ..identity import ByIdentity
 from . import arithmetic, calls, foreign, iteration, later, sources, structure, watched
 from .cotangents import INERT, Refused, accumulate, is_number, refused_in
 from .passing import leaves, passes
@@ -33,20 +35,17 @@ from .reach import PLAIN, entered
 
 
 class Trap:
-    """Stands for a function as long as C code runs that may call it."""
+    """Stands for a function as long as C code runs that may call it. (It holds nothing that could hold the function: traps are kept.)"""
 
-    __slots__ = ("count", "function", "own", "plain")
+    __slots__ = ("count", "function", "own")
 
     def __init__(self, f: FunctionType):
-        self.function = f
+        self.function = weakref.ref(f)  # what is called is there
         self.own = f.__code__
         self.count = 0
-        # For calls that are not to be followed: of another thread.
-        self.plain = FunctionType(self.own, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
-        self.plain.__kwdefaults__ = f.__kwdefaults__
 
     def code(self) -> CodeType:
-        """It has the trap as a constant. (Who kept it in the trap would keep both for ever.)"""
+        """It has the trap as a constant."""
         template = _GENERATOR if self.own.co_flags & 0x20 else _FUNCTION
         return template.replace(
             co_consts=tuple([self if c == "trap" else c for c in template.co_consts]),
@@ -57,9 +56,16 @@ class Trap:
             co_firstlineno=self.own.co_firstlineno,
         )
 
+    def plain(self) -> FunctionType:
+        """The function without a trap, for calls that are not to be followed: of another thread."""
+        f: Any = self.function()
+        plain = FunctionType(self.own, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+        plain.__kwdefaults__ = f.__kwdefaults__
+        return plain
+
     def called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         run = _running.run
-        return self.plain(*args, **kwargs) if run is None else run.call(self.function, args, kwargs)
+        return self.plain()(*args, **kwargs) if run is None else run.call(self.function(), args, kwargs)
 
 
 def _template(source: str) -> CodeType:
@@ -70,6 +76,7 @@ _FUNCTION = _template("lambda *args, **kwargs: 'trap'.called(args, kwargs)")
 _GENERATOR = _template("lambda *args, **kwargs: (yield from 'trap'.called(args, kwargs))")
 
 _traps: dict[int, Trap] = {}  # those that are set, by the identity of the function
+_kept = ByIdentity()  # of functions: (their code, a trap, the trap's code), to be set again
 _lock = threading.Lock()
 
 
@@ -78,8 +85,13 @@ def _set(functions: list[FunctionType]) -> None:
         for f in functions:
             trap = _traps.get(id(f))
             if trap is None:
-                trap = _traps[id(f)] = Trap(f)
-                f.__code__ = trap.code()
+                kept = _kept.of(f)
+                if kept is None or kept[0] is not f.__code__:
+                    trap = Trap(f)
+                    kept = f.__code__, trap, trap.code()
+                    _kept.note(f, kept)
+                trap = _traps[id(f)] = kept[1]
+                f.__code__ = kept[2]
             trap.count += 1
 
 
@@ -96,7 +108,7 @@ def _release(functions: list[FunctionType]) -> None:
 def trapped(f: FunctionType) -> FunctionType | None:
     """What `f` is if it has a trap, which another thread has set."""
     trap = _traps.get(id(f))
-    return None if trap is None or f.__code__ is trap.own else trap.plain
+    return None if trap is None or f.__code__ is trap.own else trap.plain()
 
 
 class _Running(threading.local):
