@@ -243,6 +243,8 @@ def adapted(pairs: Any, *iterators: Any) -> Any:
 
 
 def counts(sources: list[Any]) -> list[int]:
+    if len(sources) == 1:  # as a rule
+        return [sources[0].given]
     return [source.given for source in sources]
 
 
@@ -320,5 +322,8 @@ def run_down_to(back: tuple[Any, ...], d: Any, shadows: Any) -> tuple[None, ...]
 
 def _down_to(sources: list[Any], before: list[int], shadows: Any) -> None:
     for k in range(len(before) - 1, -1, -1):  # (others have joined later)
-        if sources[k].started:
-            skip(reversal_of(sources[k], shadows), before[k])
+        source = sources[k]
+        if source.started:
+            reversal, down_to = reversal_of(source, shadows), before[k]
+            while reversal.left > down_to:  # as `skip`, which is called for each item that is adapted, twice
+                reversal.resume(None)
