@@ -392,7 +392,7 @@ class Entangled(Unsupported):
 _SHARED = ", which the Python code that calls it shares"
 
 
-def check_apart(inferred: Any) -> None:
+def check_apart(inferred: Any, blocks: bool = False) -> None:
     """Refuse code that object code cannot call: it reads objects or arrays that are globals, writes arrays, or gives
     something else than numbers and arrays of its own."""
     from .ir.types import flatten
@@ -415,19 +415,25 @@ def check_apart(inferred: Any) -> None:
     value, *_ = children(inferred.result) or (inferred.result,)
     if isinstance(value, ListType):
         raise Entangled(f"its value is of type {value}{_SHARED}")
-    check_reading(inferred)
+    check_reading(inferred, blocks)
 
 
-def check_repeatable(inferred: Any) -> None:
+def check_repeatable(inferred: Any, blocks: bool = False) -> None:
     """The same, and what may have to be run again in Python, for the sake of an error, after it has done what others see."""
-    check_apart(inferred)
+    check_apart(inferred, blocks)
     done = effects(inferred)
     if done and may_be_repeated(inferred.module, inferred.entry):
         raise Entangled(f"{done}, and may end with an error for which it would be run again{_SHARED}")
 
 
-def check_reading(inferred: Any) -> None:
-    """Refuse code that writes to arrays which it is given, or may give some of their memory: other ways in or out for a derivative."""
+def check_blocks(inferred: Any) -> None:
+    """The same for Hessians and Jacobians, whose blocks are arrays of their own to who gets them."""
+    check_repeatable(inferred, blocks=True)
+
+
+def check_reading(inferred: Any, blocks: bool = False) -> None:
+    """Refuse code that writes to arrays which it is given, or may give some of their memory, or of one array in several places: other
+    ways in or out for a derivative. `blocks`: places are told apart."""
     from .autodiff.activity import summarise
     from .ir.types import Array, flatten
 
@@ -437,8 +443,12 @@ def check_reading(inferred: Any) -> None:
     if summary.written:
         raise Entangled(f"it writes to an array that it is given{_SHARED}")
     value, *_ = children(inferred.result) or (inferred.result,)
-    if any(shared and isinstance(leaf, Array) for shared, leaf in zip(summary.shares, flatten(value))):
+    count = len(inferred.module.functions[inferred.entry].params)  # their bits come first, then those of the results
+    shared = [shares for shares, leaf in zip(summary.shares, flatten(value)) if isinstance(leaf, Array)]
+    if any(shares & ((1 << count) - 1) for shares in shared):
         raise Entangled(f"it may return (part of) an array that it is given{_SHARED}")
+    if any(shared) and not blocks:
+        raise Entangled(f"two arrays that it returns may have memory in common{_SHARED}")
 
 
 def _is_object(type: Any) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 import zyg
 from zyg import rules
-from zyg.fallback import arrays_read, check_repeatable
+from zyg.fallback import arrays_read, check_blocks, check_repeatable
 from zyg.ir.options import Options
 from zyg.library.reading import Reading
 from zyg.transforms import ARGNUMS, DIRECT_KINDS, KINDS, Transform, transform_of
@@ -58,13 +58,13 @@ def _pulled(called: Any, operands: tuple[Any, ...]) -> tuple[Any, Any] | None:
         made = pulled(found, (*read, *operands))
         if made is not None:
             return made if not read or made[1] is None else (made[0], (_run_behind, made[1], len(read)))
-        more = arrays_read(found, (*read, *operands), check_repeatable, called.exact)
+        more = arrays_read(found, (*read, *operands), called.accept, called.exact)
         before = called.reading.inputs if called.reading is not None else ()
         if not more or len(before) + len(more) > _MOST_INPUTS:
             return None
         called.reading = Reading(called, (*before, *more))
         called.by_reading = eval("lambda reading: lambda *a: reading(*a)", {})(called.reading)
-        called.by_reading.accept = check_repeatable
+        called.by_reading.accept = called.accept
         called.by_reading.exact = called.exact
     return None
 
@@ -163,7 +163,7 @@ def _made(kind: str, keywords: str, around: Around, code: CodeType, exact: bool)
     else:
         text = f"{_text(kind, keywords, inner)}(*args)"
     called = eval(f"lambda zyg: lambda f, *args: {text}", {})(zyg)
-    called.accept = check_repeatable
+    called.accept = check_blocks if kind in ("hessian", "jacobian") else check_repeatable
     called.exact = exact
     called.reading = None  # what it reads from global and captured variables, as far as that is known
     return called

@@ -129,7 +129,7 @@ def _contains(item: Any, container: Any) -> tuple[Any, Any]:
 
 def _is_among(container: Any, item: Any) -> bool:
     """`in` where the class does not say what it is, in code that is differentiated."""
-    for found in container:
+    for found in container:  # noqa: SIM110 (a loop has its own short path)
         if found is item or found == item:
             return True
     return False
