@@ -109,6 +109,67 @@ def test_products_of_any_size_in_any_order():
 
 
 @each_in_turn
+@pytest.mark.skipif(not blas.AVAILABLE, reason="there is no BLAS that can be called")
+def test_products_of_a_matrix_and_a_vector_in_any_order():
+    pointer, number = ctypes.c_void_p, ctypes.c_int64
+    types = [number, number, pointer, number, number, pointer, number, pointer, number, number]
+    name = f"zyg_matvec_{blas.provider().bits}"
+    function = ctypes.CFUNCTYPE(None, *types)(engine().part(name)[name])
+
+    def matrices(rows, columns):
+        whole = draw.normal(size=(2 * rows + 1, 2 * columns + 1))
+        fields = np.zeros((rows, columns), dtype=[("before", "i4"), ("x", "f8")])
+        fields["x"] = whole[:rows, :columns]
+        yield from (whole[1 : rows + 1, :columns].copy(), np.array(whole[:rows, :columns], order="F"))
+        yield from (whole[: 2 * rows : 2, : 2 * columns : 2], whole[:rows, :columns][::-1], fields["x"])
+        yield from (
+            whole[1 : rows + 1, :columns],
+            whole.T[:columns, :rows].T,
+            np.broadcast_to(whole[0, :columns], (rows, columns)),
+            np.broadcast_to(whole[:rows, :1], (rows, columns)),
+        )
+
+    def vectors(length):
+        whole = draw.normal(size=2 * length + 1)
+        fields = np.zeros(length, dtype=[("before", "i4"), ("x", "f8")])
+        fields["x"] = whole[:length]
+        yield from (whole[:length], whole[: 2 * length : 2], whole[:length][::-1], fields["x"])
+        yield np.broadcast_to(whole[0], (length,))
+
+    for n, length in ((0, 3), (3, 0), (1, 1), (6, 6), (8, 8), (1, 300), (300, 1), (5, 50), (70, 7)):
+        for a in matrices(n, length):
+            for x in vectors(length):
+                targets = [np.zeros(n + 2)[1:-1], np.zeros(2 * n)[::2], np.zeros(n)[::-1]]
+                for y in targets:
+                    y[...] = draw.normal(size=n)
+                    for adds in (0, 1):
+                        around = None if y.base is None else y.base.copy()
+                        expected = adds * y + a @ x
+                        function(n, length, *(v for w in (a, x, y) for v in (w.ctypes.data, *w.strides)), adds)
+                        np.testing.assert_allclose(y, expected, rtol=1e-11, atol=1e-11)
+                        if around is not None and n:
+                            changed = np.zeros(len(around), bool)
+                            step = y.strides[0] // 8
+                            first = (y.ctypes.data - y.base.ctypes.data) // 8
+                            changed[[first + k * step for k in range(n)]] = True
+                            assert np.array_equal(y.base[~changed], around[~changed])
+
+
+@each_in_turn
+@pytest.mark.skipif(not blas.AVAILABLE, reason="there is no BLAS that can be called")
+def test_products_with_vectors_are_numpys_to_the_last_bit():
+    """Where BLAS computes them; below it is sums in the order of the elements."""
+    by_rows = zyg.jit(lambda a, x: a @ x)
+    for n, k in ((9, 8), (40, 33), (3, 200), (200, 3)):
+        a, x = draw.normal(size=(n, k)), draw.normal(size=k)
+        for given in (a, np.asfortranarray(a)):
+            assert np.array_equal(by_rows(given, x), given @ x)
+    a, x = draw.normal(size=(7, 8)), draw.normal(size=8)
+    sums = [float(sum((p * q for p, q in zip(row, x)), 0.0)) for row in a]
+    assert by_rows(a, x).tolist() == pytest.approx(sums, rel=1e-15, abs=1e-15)
+
+
+@each_in_turn
 def test_the_place_of_a_number_in_a_row():
     types = [ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double]
     function = ctypes.CFUNCTYPE(ctypes.c_int64, *types)(engine().part("zyg_first_equal")["zyg_first_equal"])

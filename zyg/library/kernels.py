@@ -43,6 +43,18 @@ def _matmul(e: Evaluator, *args: Abstract) -> Abstract:
     return _emit(e, symbol, "vvvrvvrvvmvvv", args)
 
 
+def matvec(n: int, length: int, a: Any, a0: int, a1: int, x: Any, x0: int, y: Any, y0: int, adds: int) -> None:
+    """y = a @ x, or y += a @ x, for a matrix and a vector of doubles, where there is a BLAS."""
+    y[...] = y + a @ x if adds else a @ x
+
+
+@emits(matvec)
+def _matvec(e: Evaluator, *args: Abstract) -> Abstract:
+    found = blas.provider()
+    assert found is not None
+    return _emit(e, f"zyg_matvec_{found.bits}", "vvrvvrvmvv", args)
+
+
 def first_equal(n: int, row: Any, step: int, value: float) -> int:
     """The place of the first element that is `value`, or the first nan if it is one; `n` if there is none.  `step`: the bytes from
     one element to the next."""

@@ -326,10 +326,28 @@ def _add_matvec_tangent(y: Any, a: Any, x: Any) -> Any:
     return None, push
 
 
-@shared
 @unchecked
 def matvec_into(y: Any, a: Any, x: Any, adds: bool) -> None:
     """y = a @ x, or y += a @ x. `y` lies apart from the others."""
+    if blas.AVAILABLE and are_doubles(y, a, x):
+        doubles_into(general(y), general(a), general(x), adds)
+    else:
+        elements_into(y, a, x, adds)
+
+
+@shared
+@unchecked
+def doubles_into(y: Any, a: Any, x: Any, adds: bool) -> None:
+    """The same of doubles, once in a module for all layouts."""
+    n, k = a.shape
+    a0, a1 = a.strides
+    kernels.matvec(n, k, a, a0, a1, x, x.strides[0], y, y.strides[0], 1 if adds else 0)
+
+
+@shared
+@unchecked
+def elements_into(y: Any, a: Any, x: Any, adds: bool) -> None:
+    """The same of other numbers."""
     n, k = a.shape
     if by_blas(y) and a.dtype == y.dtype and x.dtype == y.dtype and n * k > THIN and step(y, 0) > 0:
         m, v = matrix(a), vector(x)
@@ -416,9 +434,12 @@ def _add_product_tangent(c: Any, a: Any, b: Any) -> Any:
 @unchecked
 def product_into(c: Any, a: Any, b: Any, adds: bool) -> None:
     """c = a @ b, or c += a @ b. `c` lies apart from the others."""
+    if are_doubles(c, a, b):
+        rows_into(general(c), general(a), general(b), adds)
+        return
     if not is_packed(c) and by_columns(c):  # a transposed matrix, say its shadow: what is asked for is c.T = b.T @ a.T
         c, a, b = swapped(c), swapped(b), swapped(a)
-    if is_packed(c) and not are_doubles(c, a, b):
+    if is_packed(c):
         rows_into(c, a, b, adds)
     else:
         rows_into(general(c), general(a), general(b), adds)
@@ -488,8 +509,17 @@ def put(c: Any, i: int, j: int, x: Any, adds: bool) -> None:
 def stacked(a: Any, b: Any) -> Any:
     """a @ b of stacks of matrices, which are broadcast against each other."""
     c = np.empty((*stack_shape(a, b), a.shape[-2], b.shape[-1]), a.dtype)
-    stacked_into(c, a, b, False)
+    add_or_put_stacked(c, a, b, False)
     return c
+
+
+@unchecked
+def add_or_put_stacked(c: Any, a: Any, b: Any, adds: bool) -> None:
+    """`stacked_into`, of doubles once in a module for all layouts."""
+    if are_doubles(c, a, b):
+        stacked_into(general(c), general(a), general(b), adds)
+    else:
+        stacked_into(c, a, b, adds)
 
 
 @shared
@@ -545,7 +575,7 @@ def add_stacked(c: Any, a: Any, b: Any) -> None:
 
 @implements(add_stacked)
 def _add_stacked(c: Any, a: Any, b: Any) -> None:
-    stacked_into(c, a, b, True)
+    add_or_put_stacked(c, a, b, True)
 
 
 @adjoint(add_stacked, mutates="c")
