@@ -46,6 +46,10 @@ def digest(text: str) -> str:
     return str(_sha256(text.encode()).hexdigest())
 
 
+def digest_of(content: bytes) -> bytes:
+    return bytes(_sha256(content).digest())
+
+
 def load(name: str) -> bytes | None:
     """The object file of an entry; None if there is none that can be used."""
     place = _usable_directory(create=False)
