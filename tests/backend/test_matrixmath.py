@@ -169,6 +169,62 @@ def test_products_with_vectors_are_numpys_to_the_last_bit():
     assert by_rows(a, x).tolist() == pytest.approx(sums, rel=1e-15, abs=1e-15)
 
 
+def lapack(name, *types, result=None):
+    """A function of factors.py."""
+    whole = f"zyg_{name}_{blas.provider().bits}"
+    return ctypes.CFUNCTYPE(result, *types)(engine().part(whole)[whole])
+
+
+@each_in_turn
+@pytest.mark.skipif(not blas.AVAILABLE, reason="there is no LAPACK that can be called")
+def test_factors_and_what_is_solved_by_them():
+    number, pointer = ctypes.c_int64, ctypes.c_void_p
+    factor = lapack("factor", number, number, pointer, pointer, result=number)
+    solve = lapack("solve_factored", number, number, pointer, pointer, pointer, number)
+    for n in (0, 1, 2, 3, 5, 8, 9, 30):
+        matrix = draw.normal(size=(n, n))
+        lu, pivots = matrix.copy(), np.empty(n, blas.INTEGER)
+        assert factor(n, n, lu.ctypes.data, pivots.ctypes.data) == 0
+        for count in (0, 1, 4):
+            for transposed in (0, 1):
+                given = draw.normal(size=(count, n))
+                rows = given.copy()
+                solve(count, n, lu.ctypes.data, pivots.ctypes.data, rows.ctypes.data, transposed)
+                expected = np.linalg.solve(matrix.T if transposed else matrix, given.T).T if n else given
+                np.testing.assert_allclose(rows, expected, rtol=1e-7, atol=1e-9)
+    for n, m in ((3, 5), (5, 3), (20, 9), (9, 20)):  # packed rows are columns to LAPACK
+        matrix = draw.normal(size=(n, m))
+        lu, pivots = matrix.copy(), np.empty(min(n, m), blas.INTEGER)
+        assert factor(n, m, lu.ctypes.data, pivots.ctypes.data) == 0
+        low, up = np.tril(lu.T, -1)[:, : min(n, m)] + np.eye(m, min(n, m)), np.triu(lu.T)[: min(n, m)]
+        product = low @ up
+        for k in reversed(range(min(n, m))):
+            other = pivots[k] - 1
+            product[[k, other]] = product[[other, k]]
+        np.testing.assert_allclose(product.T, matrix, rtol=1e-11, atol=1e-11)
+    for n in (1, 4, 8, 20):
+        for singular in (np.zeros((n, n)), np.outer(np.arange(1.0, n + 1), np.ones(n)) if n > 1 else np.zeros((1, 1))):
+            pivots = np.empty(n, blas.INTEGER)
+            assert factor(n, n, singular.copy().ctypes.data, pivots.ctypes.data) == 1
+
+
+@each_in_turn
+@pytest.mark.skipif(not blas.AVAILABLE, reason="there is no LAPACK that can be called")
+def test_choleskys_factor():
+    cholesky = lapack("cholesky", ctypes.c_int64, ctypes.c_void_p, result=ctypes.c_int64)
+    for n in (0, 1, 2, 3, 8, 9, 30):
+        root = draw.normal(size=(n, n))
+        matrix = root @ root.T + n * np.eye(n)
+        made = np.tril(matrix) + np.triu(draw.normal(size=(n, n)), 1)  # only the lower triangle is looked at
+        assert cholesky(n, made.ctypes.data) == 0
+        np.testing.assert_allclose(made, np.linalg.cholesky(matrix), rtol=1e-11, atol=1e-11)
+        if n:
+            matrix[n // 2, n // 2] = -1.0
+            assert cholesky(n, matrix.copy().ctypes.data) == 1
+    nan = np.full((3, 3), math.nan)
+    assert cholesky(3, nan.ctypes.data) == 0 and np.isnan(nan[0, 0])
+
+
 @each_in_turn
 def test_the_place_of_a_number_in_a_row():
     types = [ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double]

@@ -55,6 +55,36 @@ def _matvec(e: Evaluator, *args: Abstract) -> Abstract:
     return _emit(e, f"zyg_matvec_{found.bits}", "vvrvvrvmvv", args)
 
 
+def factor(n: int, m: int, lu: Any, pivots: Any) -> int:
+    """The LU factorisation of a packed matrix of doubles in its place; 1 if it is singular. As the next ones, where there is LAPACK."""
+    raise NotImplementedError("for compiled code")
+
+
+@emits(factor)
+def _factor(e: Evaluator, *args: Abstract) -> Abstract:
+    return _lapack(e, "zyg_factor", "vvmw", args, True)
+
+
+def solve_factored(count: int, n: int, lu: Any, pivots: Any, x: Any, transposed: int) -> None:
+    """The rows of `x`, which is packed, become inv(a), or inv(a).T, times themselves, for the matrix that was factored."""
+    raise NotImplementedError("for compiled code")
+
+
+@emits(solve_factored)
+def _solve_factored(e: Evaluator, *args: Abstract) -> Abstract:
+    return _lapack(e, "zyg_solve_factored", "vvrrmv", args, False)
+
+
+def cholesky(n: int, a: Any) -> int:
+    """Cholesky's factor of the lower triangle of a packed matrix of doubles, in its place; 1 if it is not positive definite."""
+    raise NotImplementedError("for compiled code")
+
+
+@emits(cholesky)
+def _cholesky(e: Evaluator, *args: Abstract) -> Abstract:
+    return _lapack(e, "zyg_cholesky", "vm", args, True)
+
+
 def first_equal(n: int, row: Any, step: int, value: float) -> int:
     """The place of the first element that is `value`, or the first nan if it is one; `n` if there is none.  `step`: the bytes from
     one element to the next."""
@@ -218,6 +248,15 @@ def add_places(count: int, listed: Any, l0: int, table: Any, t0: int, t1: int, p
 @emits(add_places)
 def _add_places(e: Evaluator, *args: Abstract) -> Abstract:
     return _emit(e, "zyg_add_places", "vrvmvvr", args)
+
+
+def _lapack(e: Evaluator, name: str, spec: str, args: tuple[Abstract, ...], returns: bool) -> Abstract:
+    from zyg.frontend.values import Known, Number
+
+    found = blas.provider()
+    assert found is not None
+    results = _emitted(e, f"{name}_{found.bits}", spec, args, *([I64] if returns else []))
+    return Number(results[0]) if returns else Known(None)
 
 
 def _emit(e: Evaluator, symbol: str, spec: str, args: tuple[Abstract, ...]) -> Abstract:
