@@ -125,6 +125,11 @@ def test_a_second_process_finds_them_and_computes_the_same(tmp_path):
         entry.write_bytes(entry.read_bytes()[:-1])
     third, still = run(PROGRAM, **environment)
     assert third == first and still == gradient
+    for entry in (tmp_path / "kept").iterdir():
+        content = bytearray(entry.read_bytes())
+        content[len(content) // 3] ^= 1
+        entry.write_bytes(bytes(content))
+    assert run(PROGRAM, **environment)[1] == gradient
     assert np.frombuffer(bytes.fromhex(gradient)).shape == (20,)
 
 

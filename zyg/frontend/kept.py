@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from types import CodeType
 from typing import Any
+from zlib import crc32
 
 import zyg
 from zyg.backend.llvm import cache as disk
@@ -36,13 +37,19 @@ _NUMBERS: dict[Type, int] = {type: n for n, type in enumerate(_TYPES)}
 _PLAIN = (str, int, float, complex, bool, bytes, type(None), type(...))
 _CODE, _VALUE = "code", "value"  # what a constant is
 
-_added: dict[bytes, bytes] = {}
+Entries = dict[bytes, tuple[int, bytes]]  # by a digest of the code: the function, behind a sum of its own
+_added: Entries = {}
 
 
 def load(code: CodeType) -> Prepared | None:
     """A function of zyg's own; None if it is not there."""
-    image = _entries().get(_key(code))
-    return None if image is None else _read(marshal.loads(image), code)
+    found = _entries().get(_key(code))
+    try:
+        if found is None or found[0] != crc32(found[1]):
+            return None
+    except (TypeError, IndexError):  # the file is not whole
+        return None
+    return _read(marshal.loads(found[1]), code)
 
 
 def add(code: CodeType, prepared: Prepared) -> None:
@@ -50,7 +57,8 @@ def add(code: CodeType, prepared: Prepared) -> None:
     if _name() is not None:
         written = _written(prepared, code)
         if written is not None:
-            _added[_key(code)] = marshal.dumps(written)
+            image = marshal.dumps(written)
+            _added[_key(code)] = crc32(image), image
 
 
 def store() -> None:
@@ -64,14 +72,19 @@ def store() -> None:
 
 
 @cache
-def _entries() -> dict[bytes, bytes]:
+def _entries() -> Entries:
     name = _name()
     return {} if name is None else _loaded(name)
 
 
-def _loaded(name: str) -> dict[bytes, bytes]:
-    image = disk.load(name)
-    return {} if image is None else marshal.loads(image)
+def _loaded(name: str) -> Entries:
+    """(All of it would take longer to check than what a program wants of it takes to read.)"""
+    image = disk.load(name, whole=False)
+    try:
+        found = None if image is None else marshal.loads(image)
+    except (EOFError, ValueError, TypeError):
+        found = None
+    return found if type(found) is dict else {}
 
 
 @cache

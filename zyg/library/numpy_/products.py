@@ -16,8 +16,8 @@ from zyg.frontend.functions import shared, unchecked
 from zyg.frontend.merging import settled
 from zyg.frontend.operators import binary
 from zyg.frontend.selection import contiguous
-from zyg.frontend.values import Abstract, Known, describe, is_numeric, known
-from zyg.ir.types import BOOL
+from zyg.frontend.values import Abstract, ArrayValue, Known, describe, is_numeric, known
+from zyg.ir.types import BOOL, F64
 from zyg.rules import adjoint, tangent
 
 from .. import blas, kernels
@@ -53,10 +53,17 @@ def matmul(e: Evaluator, x1: Abstract, x2: Abstract, out: Abstract = NONE) -> Ab
         if is_numeric(v) or isinstance(v, arrays.ARRAYS) and arrays.ndim(v) == 0:
             e.throw("ValueError", f"matmul: Input operand {n} does not have enough dimensions (has 0, gufunc core with "
                     "signature (n?,k),(k,m?)->(n?,m?) requires 1)")  # fmt: skip
-    made = of_one_type(e, "np.matmul", [a, b], lambda given: e.call(known(matmul_arrays), given))
+    made = of_one_type(e, "np.matmul", [a, b], lambda given: e.call(known(_of_dimensions(*given)), given))
     if isinstance(out, Known) and out.object in (None, Ellipsis):
         return made if out.object is None else as_arrays(e, made)
     return e.call(known(matmul_into), [made, out])
+
+
+def _of_dimensions(a: Abstract, b: Abstract) -> Any:
+    """What multiplies such arrays; for the most usual ones a function that has nothing to choose."""
+    if isinstance(a, ArrayValue) and isinstance(b, ArrayValue) and arrays.ndim(a) == 2 and arrays.ndim(b) <= 2:
+        return matmul_matrices if arrays.ndim(b) == 2 else matmul_vector
+    return matmul_arrays
 
 
 def matmul_into(made: Any, out: Any) -> Any:
@@ -153,6 +160,22 @@ def matmul_arrays(a: Any, b: Any) -> Any:
     if a.ndim == 1:
         return matvec(swapped(b), a) if b.ndim == 2 else stacked(a[None, :], b)[..., 0, :]
     return product(a, b) if a.ndim == 2 and b.ndim == 2 else stacked(a, b)
+
+
+def matmul_matrices(a: Any, b: Any) -> Any:
+    """The same of two real matrices."""
+    k = b.shape[0]
+    if a.shape[1] != k:
+        raise ValueError(f"{MATMUL_CORE}{k} is different from {a.shape[1]})")
+    return product(a, b)
+
+
+def matmul_vector(a: Any, b: Any) -> Any:
+    """The same of a real matrix and a vector."""
+    k = len(b)
+    if a.shape[1] != k:
+        raise ValueError(f"{MATMUL_CORE}{k} is different from {a.shape[1]})")
+    return matvec(a, b)
 
 
 def dot_arrays(a: Any, b: Any) -> Any:
@@ -611,6 +634,11 @@ def by_blas(a: Any) -> bool:
 
 def are_doubles(a: Any, b: Any, c: Any) -> bool:
     return a.dtype == np.float64 and b.dtype == np.float64 and c.dtype == np.float64
+
+
+@emits(are_doubles)
+def _are_doubles(e: Evaluator, *given: Abstract) -> Abstract:
+    return Known(all(isinstance(v, ArrayValue) and v.type.dtype is F64 for v in given))
 
 
 def vector(x: Any) -> Any:
