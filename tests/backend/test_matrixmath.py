@@ -11,7 +11,7 @@ import zyg
 from tests.turns import each_in_turn
 from zyg.backend.llvm import matrixmath
 from zyg.backend.llvm.engine import engine
-from zyg.library import blas
+from zyg.library import blas, kernels
 
 wide = pytest.mark.skipif(not matrixmath.available(), reason="this machine has no AVX-512, for which the kernel is")
 draw = np.random.default_rng(3)
@@ -206,6 +206,30 @@ def test_factors_and_what_is_solved_by_them():
         for singular in (np.zeros((n, n)), np.outer(np.arange(1.0, n + 1), np.ones(n)) if n > 1 else np.zeros((1, 1))):
             pivots = np.empty(n, blas.INTEGER)
             assert factor(n, n, singular.copy().ctypes.data, pivots.ctypes.data) == 1
+
+
+@each_in_turn
+@pytest.mark.skipif(not blas.AVAILABLE, reason="there is no LAPACK that can be called")
+def test_what_the_kernels_of_factors_say_in_python():
+    number, pointer = ctypes.c_int64, ctypes.c_void_p
+    factor = lapack("factor", number, number, pointer, pointer, result=number)
+    solve = lapack("solve_factored", number, number, pointer, pointer, pointer, number)
+    cholesky = lapack("cholesky", number, pointer, result=number)
+    for n, m in ((1, 1), (4, 4), (12, 12), (3, 6), (6, 3)):
+        one, other = draw.normal(size=(2, n, m)), np.zeros((2, min(n, m)), blas.INTEGER)
+        one[1] = one[0]
+        assert factor(n, m, one[0].ctypes.data, other[0].ctypes.data) == kernels.factor(n, m, one[1], other[1]) == 0
+        np.testing.assert_allclose(one[0], one[1], rtol=1e-9, atol=1e-11)
+        assert np.array_equal(other[0], other[1])
+        for transposed in (0, 1) if n == m else ():
+            x = np.repeat(draw.normal(size=(1, 2, n)), 2, axis=0)
+            solve(2, n, one[0].ctypes.data, other[0].ctypes.data, x[0].ctypes.data, transposed)
+            kernels.solve_factored(2, n, one[1], other[1], x[1], transposed)
+            np.testing.assert_allclose(x[0], x[1], rtol=1e-7, atol=1e-9)
+    for matrix, failed in ((np.eye(4) + 0.1, 0), (-np.eye(4), 1)):
+        made = matrix.copy()
+        assert kernels.cholesky(4, made) == cholesky(4, matrix.ctypes.data) == failed
+        assert failed or np.allclose(made, matrix)
 
 
 @each_in_turn

@@ -56,8 +56,19 @@ def _matvec(e: Evaluator, *args: Abstract) -> Abstract:
 
 
 def factor(n: int, m: int, lu: Any, pivots: Any) -> int:
-    """The LU factorisation of a packed matrix of doubles in its place; 1 if it is singular. As the next ones, where there is LAPACK."""
-    raise NotImplementedError("for compiled code")
+    """The LU factorisation of a packed matrix of doubles in its place, as LAPACK's of the transposed; 1 if it is singular. (This and
+    the next two are where there is LAPACK.)"""
+    singular = 0
+    for k in range(min(n, m)):
+        best = k + int(np.argmax(np.abs(lu[k, k:])))
+        pivots[k] = best + 1
+        if lu[k, best] == 0:
+            singular = 1
+            continue
+        lu[:, [k, best]] = lu[:, [best, k]]
+        lu[k, k + 1 :] /= lu[k, k]
+        lu[k + 1 :, k + 1 :] -= np.outer(lu[k + 1 :, k], lu[k, k + 1 :])
+    return singular
 
 
 @emits(factor)
@@ -67,7 +78,10 @@ def _factor(e: Evaluator, *args: Abstract) -> Abstract:
 
 def solve_factored(count: int, n: int, lu: Any, pivots: Any, x: Any, transposed: int) -> None:
     """The rows of `x`, which is packed, become inv(a), or inv(a).T, times themselves, for the matrix that was factored."""
-    raise NotImplementedError("for compiled code")
+    columns = (np.tril(lu.T, -1) + np.eye(n)) @ np.triu(lu.T)
+    for k in reversed(range(n)):
+        columns[[k, pivots[k] - 1]] = columns[[pivots[k] - 1, k]]
+    x[...] = np.linalg.solve(columns if transposed else columns.T, x.T).T
 
 
 @emits(solve_factored)
@@ -77,7 +91,11 @@ def _solve_factored(e: Evaluator, *args: Abstract) -> Abstract:
 
 def cholesky(n: int, a: Any) -> int:
     """Cholesky's factor of the lower triangle of a packed matrix of doubles, in its place; 1 if it is not positive definite."""
-    raise NotImplementedError("for compiled code")
+    try:
+        a[...] = np.linalg.cholesky(a)
+    except np.linalg.LinAlgError:
+        return 1
+    return 0
 
 
 @emits(cholesky)

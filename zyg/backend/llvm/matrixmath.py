@@ -352,5 +352,6 @@ NAMES: dict[str, Callable[[], str]] = {
     **factors.TEXTS,
     **{name: lambda text=text: text for texts in _TEXTS for name, text in texts.items()},
 }
-# Made of functions to be inlined, and of variables in memory; the others are as they are to be.
-DRIVERS = frozenset({"zyg_matmul_32", "zyg_matmul_64", "zyg_matvec_32", "zyg_matvec_64", *factors.TEXTS})
+# Made of functions to be inlined; and with loops of their own. The others are as they are to be.
+DRIVERS = frozenset({"zyg_matmul_32", "zyg_matmul_64"})
+LOOPS = frozenset({"zyg_matvec_32", "zyg_matvec_64", *factors.TEXTS})
