@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from types import FunctionType
 from typing import Any
 
@@ -476,9 +476,7 @@ def parts_of(value: Any) -> dict[Any, Any] | None:
         return dict(value)
     if isinstance(value, (tuple, list)):
         return dict(zip(_steps(value), value))
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: getattr(value, f.name) for f in fields(value)}
-    if not plain_class(type(value)):
+    if isinstance(value, type) or not (is_dataclass(value) or plain_class(type(value))):
         return None
     from .autodiff.objects.structure import fields_of
 

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from zyg.autodiff.activity import differentiable
-from zyg.errors import Misuse
+from zyg.errors import Misuse, Unsupported
 from zyg.frontend.evaluator import Evaluator
 from zyg.frontend.later import arrays, complex_arrays, growing, subscripts
 from zyg.frontend.scalars import scalar_value
@@ -202,7 +202,13 @@ def _all_none(items: Sequence[Abstract]) -> bool:
 @cache
 def gradient_class(cls: type, names: tuple[str, ...]) -> type:
     """The named tuple that holds the gradient by an instance of `cls`."""
-    made = namedtuple(f"{cls.__name__}Gradient", names)
+    try:
+        made = namedtuple(f"{cls.__name__}Gradient", names)
+    except ValueError as error:
+        raise Unsupported(
+            f"the gradient by a {cls.__qualname__} with the attributes {', '.join(names)}: {str(error)[0].lower()}{str(error)[1:]}",
+            hint="rename the attribute: the gradient is a named tuple, in which `_x` is called x",
+        ) from None
     made.__module__ = cls.__module__
     return _pickled_by(made, gradient_class, cls, names)
 

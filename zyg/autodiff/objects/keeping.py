@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from sys import getrefcount
-from types import CellType, FunctionType
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -142,6 +142,10 @@ class _Second:
         return not all(place.has(content) for place, content in self.copies)
 
 
+# (An object that can be called may be the cotangent of one.)
+_ADDERS = (FunctionType, BuiltinFunctionType, MethodType, functools.partial)
+
+
 class Watching:
     """A pullback that has objects, or functions that its rule was given, with what they have captured."""
 
@@ -151,7 +155,9 @@ class Watching:
 
     def __call__(self, *ds: Any) -> Any:
         given = self._run(self.user, *ds)
-        return tuple([self._adding(c) if callable(c) else c for c in given]) if type(given) is tuple else given
+        return (
+            tuple([self._adding(c) if isinstance(c, _ADDERS) else c for c in given]) if type(given) is tuple else given
+        )
 
     def _run(self, function: Any, *args: Any) -> Any:
         return self.captured.run(functools.partial(function, *args), self.refused, self.lost)

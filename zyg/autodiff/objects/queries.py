@@ -113,10 +113,6 @@ def _contains(item: Any, container: Any) -> tuple[Any, Any]:
             check_key(item)
         return item in container, None
     made = _by_container(item, container)
-    if made is not None:
-        pass
-    elif find(t, "__contains__") is None and is_python(find(t, "__iter__")):
-        made = calls.call(_is_among, (container, item))
     if made is None:
         y, back = followed(operator.contains, (container, item))
     else:
@@ -125,14 +121,6 @@ def _contains(item: Any, container: Any) -> tuple[Any, Any]:
             y, second = _truth_of_answer(y)
             back = back if second is None else (_run_both, second, back)
     return y, None if back is None else (_run_query, back, "in", foreign.caller())
-
-
-def _is_among(container: Any, item: Any) -> bool:
-    """`in` where the class does not say what it is, in code that is differentiated."""
-    for found in container:  # noqa: SIM110 (a loop has its own short path)
-        if found is item or found == item:
-            return True
-    return False
 
 
 @passes(lambda variables: [(_run_reversed,)])

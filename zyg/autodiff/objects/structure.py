@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from zyg.autodiff import objects
+from zyg.errors import Unsupported
 from zyg.library.cotangents import closure_gradient_class, gradient_class
 
 from . import foreign, iteration
@@ -240,15 +241,14 @@ def content(cell: CellType) -> Any:
 
 
 def fields_of(x: Any) -> tuple[str, ...]:
-    """The names of what an object holds: those of a dataclass in their order, else `__dict__`, then slots."""
+    """The names of what an object holds: those of a dataclass in their order, then `__dict__`, then slots."""
     from . import classes
 
     cls = type(x)
-    fields = getattr(cls, "__dataclass_fields__", None)
-    if fields is not None:
-        return tuple(fields)
+    names: dict[str, None] = dict.fromkeys(getattr(cls, "__dataclass_fields__", ()))
     own = getattr(x, "__dict__", None)  # of any kind, where a class answers to all names
-    names: dict[str, None] = dict.fromkeys(own if isinstance(own, dict) else ())
+    if isinstance(own, dict):
+        names.update(dict.fromkeys(own))
     if issubclass(cls, BaseException):
         kept = [n for n in classes.attributes_of_c(x) if classes.flows(getattr(x, n, None))]
         names = dict.fromkeys(["args", *kept, *[n for n in names if n not in classes.OF_ZYG]])
@@ -330,7 +330,23 @@ _OTHERS = (
 
 def gather(form: Form, d: Any, shadows: Any, take: bool = False) -> Any:
     """The gradient of a value: `d` is what flows. With `take`, shadows start again from zero."""
+    if form[0] in _CONTAINERS and not take and type(form[1]) not in _WITHOUT_ATTRIBUTES:
+        _check_attributes(form[1], shadows)
     return _GATHER[form[0]](form, d, shadows, take)
+
+
+_CONTAINERS = frozenset({"list", "numbers", "dict", "tuple"})
+_WITHOUT_ATTRIBUTES = frozenset({list, tuple, dict, deque})
+
+
+def _check_attributes(x: Any, shadows: Any) -> None:
+    """The gradient by a container has no place for attributes that its class adds."""
+    for name, c in (shadows.attributes_of(x) or {}).items():
+        if c is not None and isinstance(name, str) and name in getattr(x, "__dict__", ()):
+            raise Unsupported(
+                f"a derivative by the attribute `{name}` of a {type(x).__qualname__}, a container whose gradient is by its items",
+                hint="pass what the attribute holds by itself, or hold the container in an attribute of a plain class",
+            )
 
 
 def _number(form: Form, d: Any, shadows: Any, take: bool) -> Any:

@@ -326,13 +326,11 @@ def gather(alike: Alike, shadows: Any) -> list[Any] | None:
 class Plan:
     """How the attributes of the instances of a class are read: by code of the class's own, which CPython specialises for it."""
 
-    __slots__ = ("exact", "names", "read", "readers", "version")
+    __slots__ = ("names", "read", "readers", "version")
 
     def __init__(self, cls: type, names: tuple[str, ...], version: int):
         self.version = version
         self.names = names
-        # The fields of a dataclass are what matters of it; else all attributes do.
-        self.exact = not hasattr(cls, "__dataclass_fields__")
         self.read = _compiled("".join([f"[x.{name} for x in xs]," for name in names]))
         self.readers: dict[str, Callable[..., list[Any]]] = {}
 
@@ -351,7 +349,7 @@ class Plan:
         except AttributeError:
             return None
         kinds = [set(map(type, column)) for column in columns]
-        return None if self.exact and not self._no_others(held, kinds) else (columns, kinds)
+        return (columns, kinds) if self._no_others(held, kinds) else None
 
     def _no_others(self, held: list[Any], kinds: list[set[type]]) -> bool:
         """Whether instances that have these attributes, of these types, have no others. (To ask an object for its `__dict__` makes one,
@@ -379,7 +377,7 @@ class Plan:
 
     def _names_in_dicts(self, cls: type, asked: list[Any]) -> bool:
         """The same of instances that have a `__dict__`, or a dict in an attribute."""
-        if any(find(cls, name) is not None for name in self.names):  # in slots
+        if any((found := find(cls, name)) is not None and is_slot(cls, found) for name in self.names):
             return False
         dicts = [x.__dict__ for x in asked]
         if set(map(type, dicts)) != {dict} or not {str}.issuperset(map(type, chain.from_iterable(dicts))):
@@ -398,7 +396,7 @@ def attributes_of(held: list[Any]) -> tuple[Plan, tuple[list[Any], ...], list[se
     if plan is None or plan.version != version:
         plan = _planned(held[0], version)
     found = plan.columns(held) if plan.names else None
-    if found is None and plan.exact and plan.names != structure.fields_of(held[0]):
+    if found is None and plan.names != structure.fields_of(held[0]):
         plan = _planned(held[0], version)
         found = plan.columns(held) if plan.names else None
     if found is None:
