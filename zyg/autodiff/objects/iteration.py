@@ -508,7 +508,9 @@ def _asked_for_length(x: Any) -> Any:
         try:
             return objects.calls.call(len, (x,))[1]
         except TypeError:  # then CPython goes on without
-            if objects.effects.changes(find(t, "__len__"), t):
+            from .effects import changes
+
+            if changes(find(t, "__len__"), t):
                 hint = "raise it before anything is changed"
                 raise Unsupported(
                     f"a list of a {t.__name__} whose `__len__` changes something and raises TypeError", hint=hint
