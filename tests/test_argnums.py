@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn, heavy
+from tests.turns import each_in_turn
 
 X, A, K = 0.7, np.array([0.5, 1.5]), 2
 DIRECTIONS = 0.3, np.array([1.0, -2.0]), 0.5
@@ -217,7 +217,7 @@ def dynamic(x, y, table={1: 2.0}):  # noqa: B006
 @pytest.mark.parametrize(
     "f",
     [
-        pytest.param(lambda x: zyg.hessian(dynamic, x, 1.3, argnums=(0, 1))[0][1] * x, marks=heavy),
+        lambda x: zyg.hessian(dynamic, x, 1.3, argnums=(0, 1))[0][1] * x,
         lambda x: zyg.hvp(dynamic, x, 1.3, (1.0, x), argnums=(0, 1))[1] * x,
         lambda x: zyg.jacobian(dynamic, x, 1.3, argnums=(1, 0))[1] * x,
         lambda x: zyg.value_and_grad(dynamic, argnums=1)(x, 1.3)[1] * x,

@@ -19,9 +19,6 @@ EVERY_TURN = bool(os.environ.get("EVERY_TURN"))
 # the mark).
 each_in_turn = pytest.mark.each_in_turn
 
-# A mark of a case that takes a minute by itself, beside quicker ones of what it shows.
-heavy = pytest.mark.skipif(not EVERY_TURN, reason="it takes long (EVERY_TURN=1 runs it)")
-
 
 def own_third(cases: list[str]) -> list[str]:
     """What of these is this Python's turn, for a test that takes all of them at once."""
