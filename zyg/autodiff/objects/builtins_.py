@@ -11,7 +11,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
-from types import CodeType
+from types import CodeType, UnionType
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from .backs import run_padded
 from .calls import known
 from .classes import read_by_name, set_by_name, without_flow
 from .cotangents import VALUES, accumulate, is_number, real_like
+from .effects import functions_in
 from .passing import passes
 
 
@@ -149,17 +150,48 @@ def _classes_in(cls: Any) -> Iterator[Any]:
         yield cls
 
 
-def _is_abstract(cls: Any) -> bool:
-    """Whether this is an abstract class of the library, which asks classes only what they have."""
-    return type(cls) is abc.ABCMeta and cls.__module__ in ("collections.abc", "numbers")
+def _asks_nobody(cls: Any) -> bool:
+    """Whether nothing of the user's runs where a class is asked for its instances or subclasses: it does not answer by itself, neither
+    does its metaclass. (The abstract classes of the library ask other classes only what they have.)"""
+    kind = type(cls)
+    if kind is type:
+        return True
+    if kind is tuple:
+        return all(map(_asks_nobody, cls))
+    if kind is UnionType:
+        return all(map(_asks_nobody, cls.__args__))
+    if kind is not abc.ABCMeta:
+        return False
+    if cls.__module__ in _ABSTRACT:
+        return True
+    hook = find(cls, "__subclasshook__")
+    if hook is not _NO_HOOK:
+        functions = functions_in(hook)
+        if not functions or any(f.__module__ not in _ABSTRACT for f in functions):
+            return False
+    return all(find(cls, name) is None for name in _ANSWERING)
+
+
+_ABSTRACT = frozenset({"collections.abc", "numbers"})
+_NO_HOOK = vars(object)["__subclasshook__"]
+_ANSWERING = ("__instancecheck__", "__subclasscheck__", "__subclasses__")
+_CLASS = vars(object)["__class__"]
+
+
+def _tells_its_class(x: Any) -> bool:
+    """Whether nothing of the user's runs where an object is asked for its `__class__`."""
+    t = type(x)
+    if t in reach.SIZED or t is abc.ABCMeta:
+        return True
+    return objects.attributes.plain_lookup(t) and find(t, "__class__") is _CLASS
 
 
 def _checked(f: Any) -> Any:
     def handler(x: Any, cls: Any, /) -> tuple[Any, Any]:
-        if type(cls) is type or _is_abstract(cls) or type(cls) is tuple and all(type(c) is type for c in cls):
-            t = type(x)
-            if t in reach.SIZED or issubclass(t, cls) or objects.attributes.plain_lookup(t):
-                return f(x, cls), None  # else it asks for `x.__class__`
+        if type(cls) is type and issubclass(type(x), cls):
+            return f(x, cls), None  # which is not asked
+        if _asks_nobody(cls) and _tells_its_class(x):
+            return f(x, cls), None
         classes = list(_classes_in(cls))
         return shift(reentry.followed(f, (x, cls), others=(*classes, *map(type, classes)), inside=False))
 
