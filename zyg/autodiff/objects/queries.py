@@ -19,7 +19,7 @@ from ..identity import note
 from ..trying import bodies
 from . import calls, foreign, later
 from .arithmetic import find, is_python
-from .cotangents import DATES
+from .cotangents import DATES, accumulate
 from .ordering import is_quiet
 from .passing import passes, passes_in_turn
 from .reach import PLAIN, SIZED, check_key, entered
@@ -41,6 +41,7 @@ _F64 = np.dtype(float)
 
 def _comparison(f: Callable[[Any, Any], Any]) -> Callable[[Any, Any], tuple[Any, Any]]:
     by_identity = f in (operator.eq, operator.ne)
+    name = f.__name__
 
     @passes()
     def record(a: Any, b: Any) -> tuple[Any, Any]:
@@ -56,9 +57,111 @@ def _comparison(f: Callable[[Any, Any], Any]) -> Callable[[Any, Any], tuple[Any,
             return f(a, b), None
         if type(a) in DATES and type(b) in DATES:
             return f(a, b), None
-        return followed(f, (a, b))
+        return _compared(name, a, b) or followed(f, (a, b))
 
     return record
+
+
+_REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+_SIGNS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+# Which do not know objects of classes that are derived from none of them, and say so without asking these.
+_ASKING_NOBODY = frozenset(
+    {float, int, bool, complex, str, bytes, type(None), list, tuple, dict, set, frozenset, range, type}
+)
+
+
+@passes()
+def _compared(name: str, a: Any, b: Any) -> tuple[Any, Any] | None:
+    """(value, back) of a comparison by methods that are plain functions, or those of `object`; None for others, and nothing has run."""
+    ta, tb = type(a), type(b)
+    first, second = _comparing(name, ta), _comparing(_REFLECTED[name], tb)
+    if first is None or second is None or (first is _SAYS_NOTHING and second is _SAYS_NOTHING):
+        return None
+    if ta is not tb and issubclass(tb, ta):
+        return _in_order(name, a, b, second, first, 1)
+    return _in_order(name, a, b, first, second, 0)
+
+
+_SAYS_NOTHING: Any = object()
+
+
+def _comparing(name: str, cls: type) -> Any:
+    """The forward half of a method that compares objects of a class; a mark if that does not answer; None if it is not known."""
+    if cls in _ASKING_NOBODY:
+        return _SAYS_NOTHING
+    if not later.knowledge.is_of_python(cls):
+        return None
+    slot = f"__{name}__"
+    found = find(cls, slot)
+    if type(found) is not WrapperDescriptorType:
+        return later.special.special_method(slot, cls, 2)
+    if found is not object.__ne__:
+        return _SAYS_NOTHING if found in _OF_OBJECT else None
+    equal = _comparing("eq", cls)
+    return equal if equal is None or equal is _SAYS_NOTHING else functools.partial(_unequal, equal)
+
+
+# (`object.__eq__` answers for an object and itself, as CPython does at last.)
+_OF_OBJECT = frozenset({object.__lt__, object.__le__, object.__gt__, object.__ge__, object.__eq__})
+
+
+@passes()
+def _unequal(equal: Any, this: Any, other: Any) -> tuple[Any, Any]:
+    """`object.__ne__`, which asks `__eq__`."""
+    y, back = equal(this, other)
+    if y is NotImplemented:
+        return y, back
+    if back is None:
+        truth, second = _truth_of_answer(y)
+    else:
+        with undone(back):
+            truth, second = _truth_of_answer(y)
+    return not truth, back if second is None else (_run_both, second, back)
+
+
+@passes()
+def _in_order(name: str, a: Any, b: Any, earlier: Any, later_one: Any, swapped: int) -> tuple[Any, Any]:
+    y, back = NotImplemented, None
+    if earlier is not _SAYS_NOTHING:
+        y, back = _answer(earlier, a, b, swapped)
+        if y is not NotImplemented:
+            return y, back
+    if later_one is not _SAYS_NOTHING:
+        if back is None:
+            y, back = _answer(later_one, a, b, 1 - swapped)
+        else:
+            with undone(back):
+                y, second = _answer(later_one, a, b, 1 - swapped)
+            back = back if second is None else (_run_answers, second, back)
+        if y is not NotImplemented:
+            return y, back
+    with undone(back):
+        return _without_answer(name, a, b), back
+
+
+@passes(lambda variables: [(_run_reversed,)] if variables["swapped"] else [])
+def _answer(forward: Any, a: Any, b: Any, swapped: int) -> tuple[Any, Any]:
+    if not swapped:
+        return forward(a, b)
+    y, back = forward(b, a)
+    return y, None if back is None else (_run_reversed, back)
+
+
+def _without_answer(name: str, a: Any, b: Any) -> bool:
+    """What a comparison gives if neither operand knows."""
+    if name == "eq":
+        return a is b
+    if name == "ne":
+        return a is not b
+    kinds = f"'{type(a).__name__}' and '{type(b).__name__}'"
+    raise TypeError(f"'{_SIGNS[name]}' not supported between instances of {kinds}")
+
+
+def _run_answers(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The second of two methods has given the value; what the first one did is undone after that."""
+    given = calls.run(back[1], d, shadows)
+    more = calls.run(back[2], None, shadows)
+    return given if more is None else more if given is None else tuple(map(accumulate, given, more))
 
 
 def _is_compared(x: Any, other: Any) -> bool:
