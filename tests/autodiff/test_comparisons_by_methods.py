@@ -195,3 +195,81 @@ def test_a_number_that_is_kept():
         return (keeper == 2.0 * x, keeper.kept * x)[1]
 
     assert pullback(f, (0.7,))[1](1.0)[0] == pytest.approx(2.8)
+
+
+def greatest_and_least(x):
+    items = [Less(x * k % 0.9) for k in (2, 5, 1, 3, 4)]
+    r = max(items).v + 2.0 * min(items).v + 3.0 * max(items, key=lambda i: Less(1.0 - i.v)).v
+    return r + sum((k + 1) * i.v * i.times for k, i in enumerate(items)) + sum(SEEN)
+
+
+def in_order(x):
+    items = [Less(x * k % 0.9) for k in (2, 5, 1, 3, 4)]
+    ordered = sorted(items, reverse=True)
+    r = sum((k + 1) * i.v * i.times for k, i in enumerate(ordered))
+    items.sort(key=lambda i: Total(i.v))
+    return r + sum((k + 1) * i.v * i.times for k, i in enumerate(items)) + sum(SEEN)
+
+
+def in_order_of_two_classes(x):
+    items = [(Total if k % 2 else Heir)(x * k % 0.9) for k in (2, 5, 1, 3, 4)]
+    r = sum((k + 1) * i.v * i.times for k, i in enumerate(sorted(items)))
+    return r + max(items).v * min(items).times + sum(SEEN)
+
+
+def by_numbers(x):
+    items = [Value(x * k) for k in (2, -5, 1, 3)]
+    return sum((k + 1) * i.v for k, i in enumerate(sorted(items))) + min(items).v
+
+
+class Stopping(Less):
+    def __lt__(self, other):
+        self.noted(other)
+        if self.v > 1.0:
+            raise KeyError(self.v * other.v)
+        return self.v < other.v
+
+
+def left_in_the_middle(x):
+    items, r = [Stopping(x * k) for k in (0.3, 0.2, 0.9, 2.0, 0.1)], 0.0
+    for order in (sorted, max, min, lambda items: sorted(items, key=lambda i: Stopping(1.1 * i.v))):
+        try:
+            r += len(order(items)) * x
+        except (KeyError, TypeError) as error:
+            r += error.args[0] if isinstance(error, KeyError) else len(str(error)) * x
+    return r + sum((k + 1) * i.v * i.times for k, i in enumerate(items)) + sum(SEEN)
+
+
+def not_comparable(x):
+    items = [Less(x), "a", Less(2.0 * x)]
+    try:
+        sorted(items)
+    except (TypeError, AttributeError) as error:
+        return len(str(error)) * x + sum(SEEN) + sum(i.times for i in items[::2])
+    return 0.0
+
+
+CHOICES = [greatest_and_least, in_order, in_order_of_two_classes, by_numbers, left_in_the_middle, not_comparable]
+
+
+@pytest.mark.parametrize("f", CHOICES)
+def test_choices_as_in_python(f):
+    program = fresh(f)
+    value, back = pullback(program, (0.7,))
+    assert value == program(0.7)
+    assert back(1.0)[0] == pytest.approx(differences.derivative(program, 0.7, 1e-3), rel=1e-7)
+
+
+@pytest.mark.parametrize("f", [greatest_and_least, in_order, in_order_of_two_classes, by_numbers])
+def test_second_derivatives_of_choices(f):
+    program = fresh(f)
+    slope = lambda x: pullback(program, (x,))[1](1.0)[0]
+    value, back = pullback(slope, (0.7,))
+    assert value == pytest.approx(slope(0.7))
+    assert (back(1.0)[0] or 0.0) == pytest.approx(differences.derivative(slope, 0.7, 1e-3), rel=1e-6, abs=1e-9)
+
+
+def test_choices_put_no_code_in_place(monkeypatch):
+    monkeypatch.setattr(reentry, "run_with_traps", lambda *args: pytest.fail("code was put in place"))
+    for f in (greatest_and_least, in_order, in_order_of_two_classes):
+        pullback(fresh(f), (0.7,))

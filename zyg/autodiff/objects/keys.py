@@ -172,8 +172,61 @@ def _chosen(function: Any, found: list[Any], options: dict[str, Any]) -> tuple[A
     numbers = range(len(found))
     if reach.PLAIN.issuperset(map(type, found)) or (len(found) > 1 and ordering.all_ordered(found)):
         return function(numbers, key=found.__getitem__, **options), None
+    return (_chosen_by_methods if _have_methods(found) else _chosen_in_c)(function, found, options)
+
+
+def _chosen_in_c(function: Any, found: list[Any], options: dict[str, Any]) -> tuple[Any, Compared | None]:
+    """The comparisons are followed as those of other code in C."""
+    numbers = range(len(found))
     y, back = reentry.followed(function, (numbers,), {"key": found.__getitem__, **options}, others=(found,))
     return y, None if back is None else Compared(back, None)
+
+
+def _have_methods(found: list[Any]) -> bool:
+    """Whether all comparisons of the keys by order are by methods that are called by differentiated code."""
+    return all(map(objects.queries.is_ordered_by_methods, set(map(type, found))))
+
+
+def _chosen_by_methods(function: Any, found: list[Any], options: dict[str, Any]) -> tuple[Any, Compared | None]:
+    """C code gets stand-ins, which compare the keys as differentiated code does."""
+    backs: list[Any] = []
+    standing = [_Standing(x, backs) for x in found]
+    with reentry.gathering(backs):
+        y = function(range(len(found)), key=standing.__getitem__, **options)
+    return y, Compared((reentry.run_gathered, backs), None) if backs else None
+
+
+@calls.known(_chosen_by_methods)
+def _chosen_again(function: Any, found: list[Any], options: dict[str, Any]) -> tuple[Any, Any]:
+    """A second derivative: stand-ins are no code that is differentiated."""
+    return calls.call(_chosen_in_c, (function, found, options))
+
+
+class _Standing:
+    """Stands for an object that is compared; what that does goes to a list."""
+
+    __slots__ = ("backs", "item")
+
+    def __init__(self, item: Any, backs: list[Any]):
+        self.item = item
+        self.backs = backs
+
+    def __lt__(self, other: _Standing) -> bool:
+        return self._compare("lt", other)
+
+    def __gt__(self, other: _Standing) -> bool:
+        return self._compare("gt", other)
+
+    def _compare(self, name: str, other: _Standing) -> bool:
+        try:
+            truth, back = objects.queries.TRUTHS[name](self.item, other.item)
+        except BaseException as error:
+            if bodies:
+                self.backs.append(later.escaping.left_call(error))
+            raise
+        if back is not None:
+            self.backs.append(back)
+        return truth
 
 
 def order_by(

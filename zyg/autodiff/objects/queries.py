@@ -85,6 +85,13 @@ def _compared(name: str, a: Any, b: Any) -> tuple[Any, Any] | None:
 _SAYS_NOTHING: Any = object()
 
 
+def is_ordered_by_methods(cls: type) -> bool:
+    """Whether all that may be asked where an object of a class is compared with others by `<` or `>` are plain functions (and what
+    asks nobody), at least one."""
+    found = _comparing("lt", cls), _comparing("gt", cls)
+    return None not in found and found != (_SAYS_NOTHING, _SAYS_NOTHING)
+
+
 def _comparing(name: str, cls: type) -> Any:
     """The forward half of a method that compares objects of a class; a mark if that does not answer; None if it is not known."""
     if cls in _ASKING_NOBODY:
@@ -501,6 +508,7 @@ __all__ = [
     "RECORD",
     "TRUTHS",
     "forget_classes",
+    "is_ordered_by_methods",
     "length_given",
     "looking",
     "record_of",

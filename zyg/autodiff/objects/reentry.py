@@ -346,10 +346,10 @@ def _run_left(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 def gathering(backs: list[Any]) -> undone:
     """`with gathering(backs):` the same for what is done meanwhile, whose backs come into the list."""
-    return undone((_run_gathered, backs))
+    return undone((run_gathered, backs))
 
 
-def _run_gathered(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+def run_gathered(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return tuple([calls.run(inner, None, shadows) for inner in reversed(back[1])])
 
 
@@ -599,4 +599,15 @@ def run_at_index(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return given
 
 
-__all__ = ["by_index", "called", "followed", "gathering", "index_of", "matters", "run_at_index", "trapped", "undone"]
+__all__ = [
+    "by_index",
+    "called",
+    "followed",
+    "gathering",
+    "index_of",
+    "matters",
+    "run_at_index",
+    "run_gathered",
+    "trapped",
+    "undone",
+]
