@@ -14,7 +14,7 @@ from types import FunctionType
 from typing import Any
 
 from . import calls, construction, draining, iteration, reentry, subscripts
-from .arithmetic import RULES, number_back
+from .arithmetic import RULES, find, is_python, number_back
 from .builtins_ import ask, shift
 from .calls import method
 from .iterables_ import order_of, undo_keys
@@ -302,7 +302,20 @@ def _text_methods(cls: type) -> None:
     for name in dir(cls):
         if callable(getattr(cls, name)) and not name.startswith("__") and name not in ("join", "maketrans", "fromhex"):
             method(cls, name, exact=True)(functools.partial(ask, getattr(cls, name)))
-    method(cls, "join", exact=True)(functools.partial(ask, cls.join))
+    method(cls, "join", exact=True)(functools.partial(_join, cls.join))
+
+
+def _join(f: Any, separator: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """CPython makes a list of the items before it joins them: where that runs differentiated code, it is made by such code."""
+    if kwargs or len(args) != 1 or not (isinstance(args[0], Iterator) or is_python(find(type(args[0]), "__iter__"))):
+        return ask(f, separator, *args, **kwargs)
+    items, drain = draining.drained(args[0], asked=True)
+    with reentry.undone((draining.run_left, drain)):
+        return f(separator, items), (_run_joined, drain)
+
+
+def _run_joined(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, draining.give(back[1], None, shadows)
 
 
 _text_methods(str)
