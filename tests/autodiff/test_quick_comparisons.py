@@ -8,6 +8,7 @@ import operator
 import pytest
 
 from tests.turns import each_in_turn
+from zyg.autodiff.objects.ordering import is_quiet
 from zyg.fallback import python_pullback
 
 pytestmark = each_in_turn
@@ -313,7 +314,54 @@ class TotallyUnequal(Base):
         return self.cost < other.cost
 
 
+class Slots:
+    __slots__ = ("cost", "key", "weight")
+
+    def __init__(self, cost, weight):
+        self.cost, self.weight = cost, weight
+        self.key = EqualBehindUnequal(cost, weight), 1.0
+
+
+class HeldInSlots(Slots):
+    __slots__ = ()
+
+    def __lt__(self, other):
+        return self.key < other.key
+
+
+class ByPropertyOfSlots(Slots):
+    __slots__ = ()
+
+    def __lt__(self, other):
+        return self.rank < other.rank
+
+    @property
+    def rank(self):
+        SEEN[0] += self.weight
+        return self.cost
+
+
+class OffsetBesideSlots(Slots):
+    __slots__ = ()
+    offset = Offset()
+
+    def __lt__(self, other):
+        return self.cost + self.offset.value < other.cost
+
+
+class MissingInSlots(Slots):
+    __slots__ = ()
+
+    def __lt__(self, other):
+        return self.rank < other.rank
+
+    def __getattr__(self, name):
+        SEEN[0] += self.weight
+        return self.cost
+
+
 COUNTING = [
+    HeldInSlots, ByPropertyOfSlots, OffsetBesideSlots, MissingInSlots,
     EqualBehindUnequal, Added, Absolute, Truth, Indexed, ByMethod, ByMethodOfMethod, ByProperty, ByGlobal, ByGlobalInside, ByClassAttribute,
     ByDefault, ByDescriptor, Missing, Tuples, Member, Shown, Looked, Held, Own, OwnMethod, GivingSelf, Vars, TotallyByLess, TotallyByAtMost, TotallyByMore,
     TotallyUnequal,
@@ -407,7 +455,29 @@ class Node(Base):
         return ", ".join([str(self.cost)])
 
 
-@pytest.mark.parametrize("cls", [Job, Node])
+class Event:
+    __slots__ = ("cost", "note", "weight")
+
+    def __init__(self, cost, weight):
+        self.cost, self.weight = cost, weight  # (not everything is set)
+
+    def __lt__(self, other):
+        return (self.cost, self.weight) < (other.cost, other.weight)
+
+
+class Later(Event):
+    __slots__ = ("further",)
+
+    def __gt__(self, other):
+        return self.cost > other.cost
+
+
+def test_what_is_in_slots_is_looked_at():
+    assert is_quiet(Event(1.0, 2.0)) and is_quiet(Later(1.0, 2.0)) and not is_quiet(Event(1.0, Offset()))
+    assert not is_quiet(HeldInSlots(1.0, 2.0))
+
+
+@pytest.mark.parametrize("cls", [Job, Node, Event, Later])
 @pytest.mark.parametrize("program", [sorted_by, heaped_by, compared_by])
 def test_comparisons_that_only_calculate(cls, program):
     check(lambda x, y: program(cls, x, y), 1.3, 0.7)

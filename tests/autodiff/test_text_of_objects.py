@@ -70,6 +70,44 @@ def test_methods_that_give_text():
     check(texts)
 
 
+class Price:
+    def __init__(self, value):
+        self.value, self.asked = value, 0.0
+
+    def __format__(self, spec):
+        self.asked = self.asked * self.value + self.value * (2.0 if spec else 1.0)
+        return f"{self.value:{spec or '.2f'}}"
+
+
+class Cents(Price):
+    def __format__(self, spec):
+        return super().__format__(spec or ".1f") + " ct"
+
+
+class NoText(Price):
+    def __format__(self, spec):
+        self.asked += self.value * self.value
+        return self.asked
+
+
+def test_formats():
+    def formatted(x):
+        prices, total = [Price(x), Cents(2.0 * x), Cents(3.0)], 0.0
+        for k in range(3):
+            for each in (*prices, NoText(x * k)):
+                try:
+                    total += len(f"{each:>9.1f}{each}") * x + len(format(each, "7.2f")) + len("{:>{}}".format(each, 8))
+                    total += len(f"{each:{'>5' if k else ''}}")
+                except TypeError as error:
+                    total += len(str(error)) * x
+                total += each.asked * x
+        return total
+
+    check(formatted)
+    slope = lambda x: pullback(formatted, (x,))[1](1.0)[0]
+    assert pullback(slope, (0.7,))[1](1.0)[0] == pytest.approx(differences.derivative(slope, 0.7))
+
+
 class Odd(Exception):
     def __init__(self, value, *more):
         super().__init__(*more)

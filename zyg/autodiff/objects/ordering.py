@@ -61,6 +61,8 @@ def is_quiet(x: Any) -> bool:
     names = COMPARED[t] if t in COMPARED else _note_comparisons(t)
     if names is None:
         return False
+    if not t.__dictoffset__:
+        return all(_is_plain(getattr(x, name, None)) for name in names)
     held = x.__dict__
     return all(_is_plain(held[name]) for name in names if name in held)
 
@@ -70,19 +72,21 @@ def _is_plain(x: Any) -> bool:
 
 
 def _note_comparisons(cls: type) -> frozenset[str] | None:
-    """The attributes that comparisons of instances of a class read, if they only calculate."""
+    """The attributes that comparisons of instances of a class read, if they only calculate; of a class whose instances have nothing but
+    slots those that are slots."""
     from ..python import knowledge
 
     if not knowledge.is_of_python(cls):
         return None
     names = None
     if (
-        cls.__dictoffset__
-        and attributes.plain_lookup(cls)
-        and not any("__slots__" in c.__dict__ for c in cls.__mro__[:-1])
+        attributes.plain_lookup(cls)
+        and not (cls.__dictoffset__ and any("__slots__" in c.__dict__ for c in cls.__mro__[:-1]))
         and find(cls, "__getattr__") is None
     ):
         names = read_by(cls, _COMPARISONS)
+        if names is not None and not cls.__dictoffset__:
+            names = frozenset(name for name in names if attributes.is_slot(cls, find(cls, name)))
     knowledge.note_class(cls)
     note(COMPARED, cls, (cls,), names)
     return names

@@ -322,6 +322,9 @@ class _Answer:
     def __repr__(self) -> Any:
         return self.value
 
+    def __format__(self, spec: str) -> Any:
+        return self.value
+
 
 def sized(x: Any) -> tuple[Any, Any] | None:
     """(length, back), by a `__len__` that is a plain function or runs no Python code; None for others, and nothing has run."""
@@ -407,10 +410,31 @@ def _convert(x: Any, conversion: str) -> tuple[Any, Any]:
 def _format(x: Any, *more: Any) -> tuple[Any, Any]:
     *spec, conversion = more
     if not conversion:
-        made = text(str, x) if not spec and find(type(x), "__format__") is object.__format__ else None
+        if find(type(x), "__format__") is object.__format__:
+            made = None if spec else text(str, x)
+        else:
+            made = _formatted(x, *(spec or ("",)))
         return made or followed(format, (x, *spec))
     converted, back = _convert(x, conversion)
     return format(converted, *spec), back if back is None else (_run_formatted, back)
+
+
+@passes(lambda variables: [(_run_asked,)])
+def _formatted(x: Any, spec: str) -> tuple[str, Any] | None:
+    """(text, back) by a `__format__` that is a plain function; None for others, and nothing has run."""
+    made = _by_method("__format__", x, spec)
+    if made is None:
+        return None
+    y, back = made
+    if type(y) is not str:
+        with undone(back):
+            y = format(_Answer(y))
+    return y, None if back is None else (_run_asked, back)
+
+
+def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """Nothing flows to what was asked, which has a shadow, nor to text."""
+    calls.run(back[1], None, shadows)
 
 
 def _run_formatted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
