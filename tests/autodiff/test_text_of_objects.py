@@ -108,6 +108,64 @@ def test_formats():
     assert pullback(slope, (0.7,))[1](1.0)[0] == pytest.approx(differences.derivative(slope, 0.7))
 
 
+def test_containers_of_objects():
+    def shown(x):
+        log, total = [], 0.0
+        a, b = Counted(x), OnlyRepr(log, 2.0 * x)
+        within = [a, 1.0]
+        within += [within, {"w": within}]
+        pair = within, a
+        within.append(pair)
+        for k in range(3):
+            for each in ([a, b], (b,), (a, "q", 1.5), {"k": a, 2: [b, (a,)]}, [[], (), {}], within, {(1, 2): b}):
+                total += len(str(each)) * x + len(f"{each}") + len(f"{each!r:>40}") * x + len(f"{repr(each)[:9]}") * k
+                total += a.asked
+        return total + sum(log)
+
+    check(shown)
+    slope = lambda x: pullback(shown, (x,))[1](1.0)[0]
+    assert pullback(slope, (0.7,))[1](1.0)[0] == pytest.approx(differences.derivative(slope, 0.7))
+
+
+class Growing:
+    """The text of an item changes the list."""
+
+    def __init__(self, items, value):
+        self.items, self.value = items, value
+
+    def __repr__(self):
+        if len(self.items) < 5:
+            self.items.append(Growing(self.items, self.value * 1.5))
+        self.value *= self.value
+        return f"g{len(self.items)}"
+
+
+def test_a_container_that_changes_while_it_is_shown():
+    def grown(x):
+        items = []
+        items.append(Growing(items, x))
+        return len(repr(items)) * sum(g.value for g in items)
+
+    check(grown)
+
+
+def test_a_container_whose_item_has_no_text():
+    def raised(x):
+        log, total = [], 0.0
+        for each in ([Counted(x), Wrong(log, x)], (Wrong(log, x * x),), {"k": [OnlyRepr(log, x), Wrong(log, x)]}):
+            try:
+                total += len(str(each))
+            except ValueError as error:
+                total += x * len(str(error))
+            try:
+                total += len(f"{each!s}")
+            except ValueError as error:
+                total += x * len(repr(error)) + sum(log)
+        return total + sum(log)
+
+    check(raised)
+
+
 class Odd(Exception):
     def __init__(self, value, *more):
         super().__init__(*more)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import operator
 from collections import Counter, OrderedDict, defaultdict
@@ -23,7 +24,7 @@ from .cotangents import DATES, accumulate
 from .ordering import is_quiet
 from .passing import passes, passes_in_turn
 from .reach import PLAIN, SIZED, check_key, entered
-from .reentry import followed, index_of, matters, run_at_index, steps_on, undone
+from .reentry import followed, index_of, matters, run_at_index, run_gathered, steps_on, undone
 
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 
@@ -96,7 +97,7 @@ def _comparing(name: str, cls: type) -> Any:
     """The forward half of a method that compares objects of a class; a mark if that does not answer; None if it is not known."""
     if cls in _ASKING_NOBODY:
         return _SAYS_NOTHING
-    if not later.knowledge.is_of_python(cls):
+    if cls not in OF_PYTHON and not (later.knowledge.is_of_python(cls) and _note(OF_PYTHON, cls)):
         return None
     slot = f"__{name}__"
     found = find(cls, slot)
@@ -182,12 +183,14 @@ def _is_compared(x: Any, other: Any) -> bool:
 # whatever the instance: as far as is known.
 EQUATED: set[type] = set(PLAIN)
 TESTED: set[type] = set(SIZED)
+OF_PYTHON: set[type] = set()  # made by class statements, with all their bases
 
 
 def forget_classes() -> None:
     """Classes may have changed."""
     EQUATED.intersection_update(PLAIN)
     TESTED.intersection_update(SIZED)
+    OF_PYTHON.clear()
 
 
 def _is_equated(cls: type) -> bool:
@@ -379,6 +382,8 @@ def text(f: Callable[[Any], str], x: Any) -> tuple[str, Any] | None:
     cls = type(x)
     if cls in PLAIN:
         return f(x), None
+    if cls in _BRACKETS:
+        return _text_of_container(x)
     slot = f"__{f.__name__}__"
     method = find(cls, slot)
     if f is str and method is object.__str__:
@@ -393,6 +398,62 @@ def text(f: Callable[[Any], str], x: Any) -> tuple[str, Any] | None:
         with undone(back):
             y = f(_Answer(y))
     return y, back
+
+
+_BRACKETS = {list: "[]", tuple: "()", dict: "{}"}
+
+
+@passes()
+def _text_of_container(x: Any) -> tuple[str, Any]:
+    """What `repr` gives of a list, tuple or dict, with the items' own texts."""
+    begin, end = _BRACKETS[type(x)]
+    if PLAIN.issuperset(map(type, x)) and (type(x) is not dict or PLAIN.issuperset(map(type, x.values()))):
+        return repr(x), None
+    if _enter_repr(x):
+        return f"{begin}...{end}", None  # it is in itself
+    texts: list[str] = []
+    backs: list[Any] = []
+    try:
+        with undone((run_gathered, backs), backs):
+            if type(x) is dict:
+                for key, value in list(x.items()):
+                    texts.append(f"{_noted_text(key, backs)}: {_noted_text(value, backs)}")
+            else:
+                at = 0
+                while at < len(x):  # a list may change meanwhile
+                    texts.append(_noted_text(x[at], backs))
+                    at += 1
+    finally:
+        _leave_repr(x)
+    comma = "," if type(x) is tuple and len(x) == 1 else ""
+    return f"{begin}{', '.join(texts)}{comma}{end}", (run_gathered, backs) if backs else None
+
+
+@passes()
+def _noted_text(x: Any, backs: list[Any]) -> str:
+    y, back = _convert(x, "r")
+    if back is not None:
+        backs.append((_run_asked, back))
+    return y
+
+
+def _enter_repr(x: Any) -> bool:
+    """Whether the text of a container is being made already, by whatever code; it is from now on."""
+    return ctypes.pythonapi.Py_ReprEnter(ctypes.py_object(x)) != 0
+
+
+def _leave_repr(x: Any) -> None:
+    ctypes.pythonapi.Py_ReprLeave(ctypes.py_object(x))
+
+
+@calls.known(_enter_repr, exact=True)
+def _enter_again(x: Any) -> tuple[bool, Any]:
+    return _enter_repr(x), None
+
+
+@calls.known(_leave_repr, exact=True)
+def _leave_again(x: Any) -> tuple[None, Any]:
+    return _leave_repr(x), None
 
 
 # What exceptions have, most of which say no more than their arguments.
