@@ -167,7 +167,8 @@ def in_calls(w: Writing) -> None:
                 f"pow(1.5 + {x} * {x}, {x})",
                 f"(lambda a, b, c: a * b - c)({x}, {x}, {l}[0])",
                 f"sum(map(lambda a, b: a * b, {l}, {l}))",
-                f"sum(a * b for a in {l} for b in {l} if a is not b)",
+                # (Not `a is not b`: equal floats may be one object.)
+                f"sum(a * b for i, a in enumerate({l}) for j, b in enumerate({l}) if i is not j)",
                 f"sum(a * b for a, b in zip({l}, {l}[1:]))",
                 f"blend([*{l}], [*{l}])[0]",
             ]
