@@ -228,10 +228,11 @@ def fall_back(transform: Transform, args: tuple[Any, ...], keywords: dict[str, A
     except BaseException:
         tracebacks.leave(mark)
         raise
+    else:
+        tracebacks.end(mark)
+        return result
     finally:
-        collecting.end(collecting.RUNNING)
-    tracebacks.end(mark)
-    return result
+        collecting.end(collecting.RUNNING)  # at last: what was freed is not looked through
 
 
 def python_pullback(
