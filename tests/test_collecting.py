@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import threading
 import traceback
 import warnings
@@ -137,6 +138,12 @@ def enumerated(x: float, table: Table) -> float:
     return sum(a * b for a, b in zip(iter([x, x]), reversed([x, table["scale", 1]])))
 
 
+def grouped(x: float, table: Table) -> float:
+    around, (a, b) = itertools.cycle([x, 2.0]), itertools.tee([x, x * x])
+    groups = itertools.groupby([x, x, table["scale", 1]], key=lambda v: v * 1.0)
+    return sum(sum(items) * next(around) for _, items in groups) + sum(a) * sum(b)
+
+
 def by_pullback(f, x: float) -> object:
     value, back = zyg.pullback(f, x, TABLE)
     return value, back(1.0)
@@ -146,8 +153,8 @@ def by_pullback(f, x: float) -> object:
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize(
     "derivative, f",
-    [(lambda f, x: zyg.gradient(f, x, TABLE), f) for f in (caught, retried, generated, enumerated)]
-    + [(by_pullback, f) for f in (generated, enumerated)],
+    [(lambda f, x: zyg.gradient(f, x, TABLE), f) for f in (caught, retried, generated, enumerated, grouped)]
+    + [(by_pullback, f) for f in (generated, enumerated, grouped)],
 )
 def test_nothing_waits_for_the_garbage_collector(derivative, f) -> None:
     for _ in range(3):  # what is compiled stays

@@ -44,7 +44,8 @@ class Kept(Steps):
             self.keys.append(key)
         at = len(self.items)
         self.items.append(item)
-        self.backs.append((_run_taken, back, asked, self, at))
+        # (Not this itself, which has the list: that would be a circle.)
+        self.backs.append((_run_taken, back, asked, self.items, self.keys, at))
         return at
 
     def pair(self, at: int) -> tuple[Any, Any]:
@@ -56,10 +57,10 @@ def _run_left_aside(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 
 def _run_taken(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    _, inner, asked, kept, at = back
-    d = shadows.take_item(kept.items, at)
-    if kept.function is not None:
-        given = calls.run(asked, shadows.take_item(kept.keys, at), shadows)
+    _, inner, asked, items, keys, at = back
+    d = shadows.take_item(items, at)
+    if keys is not items:
+        given = calls.run(asked, shadows.take_item(keys, at), shadows)
         d = d if given is None else accumulate(d, given[1])
     calls.run(inner, d, shadows)
 
