@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import zyg
-from zyg import fallback
+from zyg import api, fallback
+from zyg.callables import DISPATCHER
 
 quiet = pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 
@@ -298,6 +299,24 @@ def test_many_kinds_of_refused_calls_stay_bounded():
     for n in range(3 * fallback.LIMIT):
         made = type(f"Kind{n}", (), {"__slots__": ()})
         assert zyg.gradient(f, 2.0, {made(): 1})[0] == 1.0
+
+
+@quiet
+def test_functions_that_one_code_calls_are_refused_one_by_one():
+    """(after some of them, all functions that `many`, or a Hessian, was given went through Python)"""
+
+    def many(function):
+        return lambda x: function(x) * 2.0
+
+    for n in range(2 * fallback.LIMIT):
+        namespace = {}
+        exec(f"def refused(x):\n    return len({{x, -1.0 - {n}}}) * x * x / 2.0", namespace)
+        assert zyg.gradient(many(namespace["refused"]), 2.0) == (8.0,)
+        assert zyg.hessian(namespace["refused"], 2.0) == 2.0
+    function = many(lambda x: x * x)
+    dispatcher = getattr(api._gradients[id(function.__code__)], DISPATCHER)
+    assert dispatcher.native_code((function, 2.0), {}) is not None
+    assert zyg.gradient(function, 2.0) == (8.0,)
 
 
 # -------------------------------------------------------------------------------------- native code inside

@@ -81,31 +81,70 @@ _LOOK_UP: dict[str, Callable[..., bool]] = {
 class Refusals:
     """The refusals of one callable, by the kind of the arguments."""
 
-    __slots__ = ("_any", "_known")
+    __slots__ = ("_groups",)
 
     def __init__(self) -> None:
-        self._known: dict[Any, Refusal] = {}
-        self._any: Refusal | None = None
+        # Those of each function that is an argument, such as the one that `zyg.gradient` differentiates: one code may be that of any
+        # number of functions, which call others.
+        self._groups: dict[Any, _Alike] = {}
 
     def find(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Refusal | None:
         """The refusal of calls like this one, if it still holds."""
-        found = self._any or self._known.get(kinds_of(args, keywords))
+        key = kinds_of(args, keywords)
+        group = self._groups.get(_function_in(args))
+        found = None if group is None else group.of_all or group.known.get(key)
         return found if found is not None and found.holds() else None
 
     def add(self, args: tuple[Any, ...], keywords: dict[str, Any], error: Unsupported) -> Refusal:
         key = kinds_of(args, keywords)
-        before = self._any or self._known.get(key)
+        function = _function_in(args)
+        group = self._groups.get(function)
+        if group is None:
+            while len(self._groups) >= LIMIT:
+                self._groups.pop(next(iter(self._groups)), None)
+            group = self._groups.setdefault(function, _Alike())
+        before = group.of_all or group.known.get(key)
         refusal = Refusal(error, (args[:1], keywords.keys()), before.renewals + 1 if before is not None else 0)
-        self._known[key] = refusal
-        if self._any is not None or len(self._known) > LIMIT:
-            self._known.clear()
-            self._any = refusal
+        group.known[key] = refusal
+        if group.of_all is not None or len(group.known) > LIMIT:
+            group.known.clear()
+            group.of_all = refusal
         return refusal
 
     def errors(self) -> list[Unsupported]:
         """Why calls were refused, each reason once."""
-        found = [self._any] if self._any is not None else list(self._known.values())
+        found = [r for group in self._groups.values() for r in group.all()]
         return list({refusal.error.what: refusal.error for refusal in found}.values())
+
+
+class _Alike:
+    """Refusals of one function, by the kinds of its arguments, or one for all if there are many."""
+
+    __slots__ = ("known", "of_all")
+
+    def __init__(self) -> None:
+        self.known: dict[Any, Refusal] = {}
+        self.of_all: Refusal | None = None
+
+    def all(self) -> list[Refusal]:
+        return [*self.known.values()] if self.of_all is None else [self.of_all]
+
+
+def _function_in(args: tuple[Any, ...]) -> Any:
+    """The code of the function that is the first argument, and of those that it has captured."""
+    return _codes(args[0]) if args and type(args[0]) is types.FunctionType else None
+
+
+def _codes(function: types.FunctionType, depth: int = 0) -> tuple[Any, ...]:
+    inner: list[Any] = []
+    for cell in function.__closure__ or () if depth < 3 else ():
+        try:
+            content = cell.cell_contents
+        except ValueError:
+            continue
+        if type(content) is types.FunctionType:
+            inner.append(_codes(content, depth + 1))
+    return id(function.__code__), *inner
 
 
 def kinds_of(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

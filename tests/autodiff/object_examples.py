@@ -540,6 +540,7 @@ PROGRAMS = {
         random.Random(3).choices([x, 2.0 * x, x * x], [1.0, x, 2], k=5) + random.Random(2).choices((x, x * x), k=4)
     ),
     "sample": lambda x: sum(random.Random(3).sample([x, x * x, x**3], 2)) * random.Random(5).sample((x, x * x), 1)[0],
+    "joined bytes": lambda x: x * x * len(b",".join(bytes([k]) for k in (1, 2))),
     # numbers
     "float": lambda x: float(x) * float(3),
     "int": lambda x: 3 * x + int(x),
