@@ -205,7 +205,8 @@ def test_factors_and_what_is_solved_by_them():
     for n in (1, 4, 8, 20):
         for singular in (np.zeros((n, n)), np.outer(np.arange(1.0, n + 1), np.ones(n)) if n > 1 else np.zeros((1, 1))):
             pivots = np.empty(n, blas.INTEGER)
-            assert factor(n, n, singular.copy().ctypes.data, pivots.ctypes.data) == 1
+            made = singular.copy()  # (by a name: .ctypes.data alone does not keep an array)
+            assert factor(n, n, made.ctypes.data, pivots.ctypes.data) == 1
 
 
 @each_in_turn
@@ -244,7 +245,8 @@ def test_choleskys_factor():
         np.testing.assert_allclose(made, np.linalg.cholesky(matrix), rtol=1e-11, atol=1e-11)
         if n:
             matrix[n // 2, n // 2] = -1.0
-            assert cholesky(n, matrix.copy().ctypes.data) == 1
+            made = matrix.copy()
+            assert cholesky(n, made.ctypes.data) == 1
     nan = np.full((3, 3), math.nan)
     assert cholesky(3, nan.ctypes.data) == 0 and np.isnan(nan[0, 0])
 
