@@ -193,7 +193,10 @@ def rare_collections() -> Iterator[None]:
 def compile(request: Request, until: str = "native") -> Any:
     """Take `request` through the stages, as far as the one named."""
     with rare_collections():
-        return _compile(request, until)
+        result = _compile(request, until)
+        if kept := sys.modules.get("zyg.frontend.kept"):  # which is loaded where much of zyg's own is read
+            kept.store()
+        return result
 
 
 def _compile(request: Request, until: str) -> Any:

@@ -11,7 +11,7 @@ import zyg
 from tests.turns import each_in_turn
 from zyg.backend.llvm import matrixmath
 from zyg.backend.llvm.engine import engine
-from zyg.library import blas
+from zyg.library import blas, kernels
 
 wide = pytest.mark.skipif(not matrixmath.available(), reason="this machine has no AVX-512, for which the kernel is")
 draw = np.random.default_rng(3)
@@ -106,6 +106,149 @@ def test_products_of_any_size_in_any_order():
                         np.testing.assert_allclose(target, expected, rtol=1e-11, atol=1e-11)
                         before[1 : n + 1, 1 : m + 1] = c
                         assert np.array_equal(whole, before, equal_nan=True)
+
+
+@each_in_turn
+@pytest.mark.skipif(not blas.AVAILABLE, reason="there is no BLAS that can be called")
+def test_products_of_a_matrix_and_a_vector_in_any_order():
+    pointer, number = ctypes.c_void_p, ctypes.c_int64
+    types = [number, number, pointer, number, number, pointer, number, pointer, number, number]
+    name = f"zyg_matvec_{blas.provider().bits}"
+    function = ctypes.CFUNCTYPE(None, *types)(engine().part(name)[name])
+
+    def matrices(rows, columns):
+        whole = draw.normal(size=(2 * rows + 1, 2 * columns + 1))
+        fields = np.zeros((rows, columns), dtype=[("before", "i4"), ("x", "f8")])
+        fields["x"] = whole[:rows, :columns]
+        yield from (whole[1 : rows + 1, :columns].copy(), np.array(whole[:rows, :columns], order="F"))
+        yield from (whole[: 2 * rows : 2, : 2 * columns : 2], whole[:rows, :columns][::-1], fields["x"])
+        yield from (
+            whole[1 : rows + 1, :columns],
+            whole.T[:columns, :rows].T,
+            np.broadcast_to(whole[0, :columns], (rows, columns)),
+            np.broadcast_to(whole[:rows, :1], (rows, columns)),
+        )
+
+    def vectors(length):
+        whole = draw.normal(size=2 * length + 1)
+        fields = np.zeros(length, dtype=[("before", "i4"), ("x", "f8")])
+        fields["x"] = whole[:length]
+        yield from (whole[:length], whole[: 2 * length : 2], whole[:length][::-1], fields["x"])
+        yield np.broadcast_to(whole[0], (length,))
+
+    for n, length in ((0, 3), (3, 0), (1, 1), (6, 6), (8, 8), (1, 300), (300, 1), (5, 50), (70, 7)):
+        for a in matrices(n, length):
+            for x in vectors(length):
+                targets = [np.zeros(n + 2)[1:-1], np.zeros(2 * n)[::2], np.zeros(n)[::-1]]
+                for y in targets:
+                    y[...] = draw.normal(size=n)
+                    for adds in (0, 1):
+                        around = None if y.base is None else y.base.copy()
+                        expected = adds * y + a @ x
+                        function(n, length, *(v for w in (a, x, y) for v in (w.ctypes.data, *w.strides)), adds)
+                        np.testing.assert_allclose(y, expected, rtol=1e-11, atol=1e-11)
+                        if around is not None and n:
+                            changed = np.zeros(len(around), bool)
+                            step = y.strides[0] // 8
+                            first = (y.ctypes.data - y.base.ctypes.data) // 8
+                            changed[[first + k * step for k in range(n)]] = True
+                            assert np.array_equal(y.base[~changed], around[~changed])
+
+
+@each_in_turn
+@pytest.mark.skipif(not blas.AVAILABLE, reason="there is no BLAS that can be called")
+def test_products_with_vectors_are_numpys_to_the_last_bit():
+    """Where BLAS computes them; below it is sums in the order of the elements."""
+    by_rows = zyg.jit(lambda a, x: a @ x)
+    for n, k in ((9, 8), (40, 33), (3, 200), (200, 3)):
+        a, x = draw.normal(size=(n, k)), draw.normal(size=k)
+        for given in (a, np.asfortranarray(a)):
+            assert np.array_equal(by_rows(given, x), given @ x)
+    a, x = draw.normal(size=(7, 8)), draw.normal(size=8)
+    sums = [float(sum((p * q for p, q in zip(row, x)), 0.0)) for row in a]
+    assert by_rows(a, x).tolist() == pytest.approx(sums, rel=1e-15, abs=1e-15)
+
+
+def lapack(name, *types, result=None):
+    """A function of factors.py."""
+    whole = f"zyg_{name}_{blas.provider().bits}"
+    return ctypes.CFUNCTYPE(result, *types)(engine().part(whole)[whole])
+
+
+@each_in_turn
+@pytest.mark.skipif(not blas.AVAILABLE, reason="there is no LAPACK that can be called")
+def test_factors_and_what_is_solved_by_them():
+    number, pointer = ctypes.c_int64, ctypes.c_void_p
+    factor = lapack("factor", number, number, pointer, pointer, result=number)
+    solve = lapack("solve_factored", number, number, pointer, pointer, pointer, number)
+    for n in (0, 1, 2, 3, 5, 8, 9, 30):
+        matrix = draw.normal(size=(n, n))
+        lu, pivots = matrix.copy(), np.empty(n, blas.INTEGER)
+        assert factor(n, n, lu.ctypes.data, pivots.ctypes.data) == 0
+        for count in (0, 1, 4):
+            for transposed in (0, 1):
+                given = draw.normal(size=(count, n))
+                rows = given.copy()
+                solve(count, n, lu.ctypes.data, pivots.ctypes.data, rows.ctypes.data, transposed)
+                expected = np.linalg.solve(matrix.T if transposed else matrix, given.T).T if n else given
+                np.testing.assert_allclose(rows, expected, rtol=1e-7, atol=1e-9)
+    for n, m in ((3, 5), (5, 3), (20, 9), (9, 20)):  # packed rows are columns to LAPACK
+        matrix = draw.normal(size=(n, m))
+        lu, pivots = matrix.copy(), np.empty(min(n, m), blas.INTEGER)
+        assert factor(n, m, lu.ctypes.data, pivots.ctypes.data) == 0
+        low, up = np.tril(lu.T, -1)[:, : min(n, m)] + np.eye(m, min(n, m)), np.triu(lu.T)[: min(n, m)]
+        product = low @ up
+        for k in reversed(range(min(n, m))):
+            other = pivots[k] - 1
+            product[[k, other]] = product[[other, k]]
+        np.testing.assert_allclose(product.T, matrix, rtol=1e-11, atol=1e-11)
+    for n in (1, 4, 8, 20):
+        for singular in (np.zeros((n, n)), np.outer(np.arange(1.0, n + 1), np.ones(n)) if n > 1 else np.zeros((1, 1))):
+            pivots = np.empty(n, blas.INTEGER)
+            made = singular.copy()  # (by a name: .ctypes.data alone does not keep an array)
+            assert factor(n, n, made.ctypes.data, pivots.ctypes.data) == 1
+
+
+@each_in_turn
+@pytest.mark.skipif(not blas.AVAILABLE, reason="there is no LAPACK that can be called")
+def test_what_the_kernels_of_factors_say_in_python():
+    number, pointer = ctypes.c_int64, ctypes.c_void_p
+    factor = lapack("factor", number, number, pointer, pointer, result=number)
+    solve = lapack("solve_factored", number, number, pointer, pointer, pointer, number)
+    cholesky = lapack("cholesky", number, pointer, result=number)
+    for n, m in ((1, 1), (4, 4), (12, 12), (3, 6), (6, 3)):
+        one, other = draw.normal(size=(2, n, m)), np.zeros((2, min(n, m)), blas.INTEGER)
+        one[1] = one[0]
+        assert factor(n, m, one[0].ctypes.data, other[0].ctypes.data) == kernels.factor(n, m, one[1], other[1]) == 0
+        np.testing.assert_allclose(one[0], one[1], rtol=1e-9, atol=1e-11)
+        assert np.array_equal(other[0], other[1])
+        for transposed in (0, 1) if n == m else ():
+            x = np.repeat(draw.normal(size=(1, 2, n)), 2, axis=0)
+            solve(2, n, one[0].ctypes.data, other[0].ctypes.data, x[0].ctypes.data, transposed)
+            kernels.solve_factored(2, n, one[1], other[1], x[1], transposed)
+            np.testing.assert_allclose(x[0], x[1], rtol=1e-7, atol=1e-9)
+    for matrix, failed in ((np.eye(4) + 0.1, 0), (-np.eye(4), 1)):
+        made = matrix.copy()
+        assert kernels.cholesky(4, made) == cholesky(4, matrix.ctypes.data) == failed
+        assert failed or np.allclose(made, matrix)
+
+
+@each_in_turn
+@pytest.mark.skipif(not blas.AVAILABLE, reason="there is no LAPACK that can be called")
+def test_choleskys_factor():
+    cholesky = lapack("cholesky", ctypes.c_int64, ctypes.c_void_p, result=ctypes.c_int64)
+    for n in (0, 1, 2, 3, 8, 9, 30):
+        root = draw.normal(size=(n, n))
+        matrix = root @ root.T + n * np.eye(n)
+        made = np.tril(matrix) + np.triu(draw.normal(size=(n, n)), 1)  # only the lower triangle is looked at
+        assert cholesky(n, made.ctypes.data) == 0
+        np.testing.assert_allclose(made, np.linalg.cholesky(matrix), rtol=1e-11, atol=1e-11)
+        if n:
+            matrix[n // 2, n // 2] = -1.0
+            made = matrix.copy()
+            assert cholesky(n, made.ctypes.data) == 1
+    nan = np.full((3, 3), math.nan)
+    assert cholesky(3, nan.ctypes.data) == 0 and np.isnan(nan[0, 0])
 
 
 @each_in_turn

@@ -61,13 +61,54 @@ def check(inference: Inference, entry: str) -> None:
     """Raise Unsupported if an array in a list of run-time length may be changed."""
     if not (inference.pooled or inference.windows):
         return
-    module = inference.module
-    summaries = {name: Summary() for name in module.functions}
-    before = -1
-    while before != (before := sum(s.size() for s in summaries.values())):
-        analyses = [Analysis(f, module, summaries, inference) for f in module.functions.values()]
-    for analysis in analyses:
+    for analysis in analyses(inference.module, {}, inference):
         analysis.check(analysis.function.name == entry)
+
+
+def analyses(module: Module, summaries: dict[str, Summary], inference: Inference) -> list[Analysis]:
+    """The functions that have to do with arrays, analysed; `summaries` is filled in. Functions are looked at again where what is known
+    of one that they call has changed."""
+    calls = {f.name: [i.attrs["callee"] for _, i in f.instructions() if i.op == "call"]
+             for f in module.functions.values() if _has_arrays(f)}  # fmt: skip
+    callers: dict[str, list[str]] = {name: [] for name in calls}
+    for name, called in calls.items():
+        summaries[name] = Summary()
+        for callee in called:
+            if callee in callers:
+                callers[callee].append(name)
+    found: dict[str, Analysis] = {}
+    work = dict.fromkeys(_callees_first(calls))
+    while work:
+        name = next(iter(work))
+        del work[name]
+        before = summaries[name].size()
+        found[name] = Analysis(module.functions[name], module, summaries, inference)
+        if summaries[name].size() != before:
+            work.update(dict.fromkeys(callers[name]))
+    return [found[name] for name in calls]
+
+
+def _has_arrays(function: Function) -> bool:
+    return any(isinstance(p.type, Array) for p in function.params) or any(
+        isinstance(r.type, Array) for block in function.blocks for i in block.instrs for r in i.results
+    )
+
+
+def _callees_first(calls: dict[str, list[str]]) -> list[str]:
+    """The functions in an order in which those that one calls come before it, as far as there is one."""
+    order: dict[str, None] = {}
+    seen: set[str] = set()
+    for root in calls:
+        work = [root]
+        while work:
+            name = work[-1]
+            if name not in seen:
+                seen.add(name)
+                work += [callee for callee in calls[name] if callee in calls and callee not in seen]
+            else:
+                work.pop()
+                order.setdefault(name)
+    return list(order)
 
 
 class Analysis:
@@ -98,16 +139,24 @@ class Analysis:
         for n, p in enumerate(self.function.params):
             if isinstance(p.type, Array):
                 self.roots[p] = {("parameter", n)}
+        giving = [i for i in self.places if i.results or i.targets]
         changed = True
         while changed:
             changed = False
-            for block in self.function.blocks:
-                for instr in block.instrs:
-                    for v, found in self._sources(instr):
-                        own = self.roots.setdefault(v, set())
-                        if not found <= own:
-                            own |= found
-                            changed = True
+            rest = []
+            for instr in giving:
+                gives = False
+                for v, found in self._sources(instr):
+                    gives = True
+                    own = self.roots.setdefault(v, set())
+                    if not found <= own:
+                        own |= found
+                        changed = True
+                if gives:
+                    rest.append(instr)
+            if len(self.function.blocks) == 1:  # what is used stands behind what gives it
+                break
+            giving = rest
 
     def _sources(self, instr: Instr) -> Iterator[tuple[Value, set[Root]]]:
         """Array values that an instruction or its edges define, and what they may be."""

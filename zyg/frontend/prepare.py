@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import opcode
+import os
 import types as python_types
 import weakref
 
@@ -15,6 +16,11 @@ from zyg.ir.records import field, record
 from zyg.ir.types import OBJECT
 
 from .capture import capture
+
+_OWN = os.path.dirname(os.path.dirname(__file__)) + os.sep  # where zyg's source is
+# Functions of zyg's own that are read anew: to look on the disk takes as long, and code for scalars wants no more.
+FEW = 6
+_own_read = 0
 
 # What a handler may do that only cleans up: CPython wraps inlined comprehensions in such handlers.
 _CLEANUP_OPS = frozenset("push_exception pop_exception unbound reraise jump set_cell del_cell forget".split())
@@ -47,11 +53,31 @@ def prepare(code: python_types.CodeType) -> Prepared:
     if found is not None:
         return found[1]
     key = id(code)
+    prepared = _own(code) if code.co_filename.startswith(_OWN) else _read(code)
+    # The callback is C code, so that no signal comes between; pop has the reference as its default.
+    _cache[key] = (weakref.ref(code, functools.partial(_cache.pop, key)), prepared)
+    return prepared
+
+
+def _read(code: python_types.CodeType) -> Prepared:
     prepared = analyse(capture(code).blocks)
     if prepared.trying:
         _place_at_statements(prepared, code)
-    # The callback is C code, so that no signal comes between; pop has the reference as its default.
-    _cache[key] = (weakref.ref(code, functools.partial(_cache.pop, key)), prepared)
+    return prepared
+
+
+def _own(code: python_types.CodeType) -> Prepared:
+    """The same for code of zyg's own, which is on disk if it was read before."""
+    global _own_read
+    _own_read += 1
+    if _own_read <= FEW:
+        return _read(code)
+    from . import kept
+
+    prepared = kept.load(code)
+    if prepared is None:
+        prepared = _read(code)
+        kept.add(code, prepared)
     return prepared
 
 

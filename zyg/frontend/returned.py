@@ -14,7 +14,7 @@ from zyg.errors import Unsupported
 from zyg.ir.core import Function, Instr, Module, Value
 from zyg.ir.types import Array
 
-from .listed import SAME_MEMORY, Analysis, Root, Summary, made_at
+from .listed import SAME_MEMORY, Analysis, Root, Summary, analyses, made_at
 
 if TYPE_CHECKING:
     from .evaluator import Inference
@@ -30,16 +30,14 @@ def check(inference: Inference) -> None:
     module = inference.module
     if not any(_may_return_argument(module, call) for f in module.functions.values() for call in _rule_calls(f)):
         return
-    summaries = {name: Summary() for name in module.functions}
-    before = -1
-    while before != (before := sum(s.size() for s in summaries.values())):
-        analyses = [Analysis(f, module, summaries, inference) for f in module.functions.values()]
+    summaries: dict[str, Summary] = {}
+    found = analyses(module, summaries, inference)
     ruled: Ruled = {name: {} for name in module.functions}
     before = -1
     while before != (before := sum(len(ks) for table in ruled.values() for ks in table.values())):
-        for analysis in analyses:
+        for analysis in found:
             _summarise(analysis, summaries, ruled)
-    for analysis in analyses:
+    for analysis in found:
         for call, n, k in _aliases(analysis, summaries, ruled):
             _check(analysis, call, call.results[n], analysis.of(call.operands[k]))
 

@@ -43,6 +43,66 @@ def _matmul(e: Evaluator, *args: Abstract) -> Abstract:
     return _emit(e, symbol, "vvvrvvrvvmvvv", args)
 
 
+def matvec(n: int, length: int, a: Any, a0: int, a1: int, x: Any, x0: int, y: Any, y0: int, adds: int) -> None:
+    """y = a @ x, or y += a @ x, for a matrix and a vector of doubles, where there is a BLAS."""
+    y[...] = y + a @ x if adds else a @ x
+
+
+@emits(matvec)
+def _matvec(e: Evaluator, *args: Abstract) -> Abstract:
+    found = blas.provider()
+    assert found is not None
+    return _emit(e, f"zyg_matvec_{found.bits}", "vvrvvrvmvv", args)
+
+
+def factor(n: int, m: int, lu: Any, pivots: Any) -> int:
+    """The LU factorisation of a packed matrix of doubles in its place, as LAPACK's of the transposed; 1 if it is singular. (This and
+    the next two are where there is LAPACK.)"""
+    singular = 0
+    for k in range(min(n, m)):
+        best = k + int(np.argmax(np.abs(lu[k, k:])))
+        pivots[k] = best + 1
+        if lu[k, best] == 0:
+            singular = 1
+            continue
+        lu[:, [k, best]] = lu[:, [best, k]]
+        lu[k, k + 1 :] /= lu[k, k]
+        lu[k + 1 :, k + 1 :] -= np.outer(lu[k + 1 :, k], lu[k, k + 1 :])
+    return singular
+
+
+@emits(factor)
+def _factor(e: Evaluator, *args: Abstract) -> Abstract:
+    return _lapack(e, "zyg_factor", "vvmw", args, True)
+
+
+def solve_factored(count: int, n: int, lu: Any, pivots: Any, x: Any, transposed: int) -> None:
+    """The rows of `x`, which is packed, become inv(a), or inv(a).T, times themselves, for the matrix that was factored."""
+    columns = (np.tril(lu.T, -1) + np.eye(n)) @ np.triu(lu.T)
+    for k in reversed(range(n)):
+        columns[[k, pivots[k] - 1]] = columns[[pivots[k] - 1, k]]
+    x[...] = np.linalg.solve(columns if transposed else columns.T, x.T).T
+
+
+@emits(solve_factored)
+def _solve_factored(e: Evaluator, *args: Abstract) -> Abstract:
+    return _lapack(e, "zyg_solve_factored", "vvrrmv", args, False)
+
+
+def cholesky(n: int, a: Any) -> int:
+    """Cholesky's factor of the lower triangle of a packed matrix of doubles, in its place; 1 if it is not positive definite."""
+    try:
+        a[...] = np.linalg.cholesky(a)
+    except np.linalg.LinAlgError:
+        return 1
+    return 0
+
+
+@emits(cholesky)
+def _cholesky(e: Evaluator, *args: Abstract) -> Abstract:
+    return _lapack(e, "zyg_cholesky", "vm", args, True)
+
+
 def first_equal(n: int, row: Any, step: int, value: float) -> int:
     """The place of the first element that is `value`, or the first nan if it is one; `n` if there is none.  `step`: the bytes from
     one element to the next."""
@@ -206,6 +266,15 @@ def add_places(count: int, listed: Any, l0: int, table: Any, t0: int, t1: int, p
 @emits(add_places)
 def _add_places(e: Evaluator, *args: Abstract) -> Abstract:
     return _emit(e, "zyg_add_places", "vrvmvvr", args)
+
+
+def _lapack(e: Evaluator, name: str, spec: str, args: tuple[Abstract, ...], returns: bool) -> Abstract:
+    from zyg.frontend.values import Known, Number
+
+    found = blas.provider()
+    assert found is not None
+    results = _emitted(e, f"{name}_{found.bits}", spec, args, *([I64] if returns else []))
+    return Number(results[0]) if returns else Known(None)
 
 
 def _emit(e: Evaluator, symbol: str, spec: str, args: tuple[Abstract, ...]) -> Abstract:

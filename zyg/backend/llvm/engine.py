@@ -414,7 +414,8 @@ def _part_job(name: str) -> Job:
             "careful" if careful else "quick",
         )
     if name in matrixmath.NAMES:
-        return Job(matrixmath.text(name), effort("", brief=True) if name in matrixmath.DRIVERS else None)
+        optimised = name in matrixmath.DRIVERS or name in matrixmath.LOOPS
+        return Job(matrixmath.text(name), effort("", brief=name in matrixmath.DRIVERS) if optimised else None)
     if name in vectormath.NAMES:
         declared, body = vectormath.text(name, _is_wide())
         return Job("\n".join([*sorted(declared), body]))

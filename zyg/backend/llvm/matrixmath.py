@@ -20,9 +20,9 @@ from collections.abc import Callable
 
 import llvmlite.binding as llvm
 
-from . import elementloops, indexedrows, rowextrema, rowsearch
+from . import elementloops, factors, indexedrows, rowextrema, rowsearch
 from .horizontal import add_up
-from .matmul import matmul
+from .matmul import matmul, matvec
 from .rowproducts import ROWS
 
 _LANES = 8
@@ -347,6 +347,11 @@ NAMES: dict[str, Callable[[], str]] = {
     "zyg_rows": lambda: ROWS,
     "zyg_matmul_32": lambda: matmul(32, available()),
     "zyg_matmul_64": lambda: matmul(64, available()),
+    "zyg_matvec_32": lambda: matvec(32),
+    "zyg_matvec_64": lambda: matvec(64),
+    **factors.TEXTS,
     **{name: lambda text=text: text for texts in _TEXTS for name, text in texts.items()},
 }
-DRIVERS = frozenset({"zyg_matmul_32", "zyg_matmul_64"})  # of functions to be inlined; the others are as they are to be
+# Made of functions to be inlined; and with loops of their own. The others are as they are to be.
+DRIVERS = frozenset({"zyg_matmul_32", "zyg_matmul_64"})
+LOOPS = frozenset({"zyg_matvec_32", "zyg_matvec_64", *factors.TEXTS})

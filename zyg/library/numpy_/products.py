@@ -16,8 +16,8 @@ from zyg.frontend.functions import shared, unchecked
 from zyg.frontend.merging import settled
 from zyg.frontend.operators import binary
 from zyg.frontend.selection import contiguous
-from zyg.frontend.values import Abstract, Known, describe, is_numeric, known
-from zyg.ir.types import BOOL
+from zyg.frontend.values import Abstract, ArrayValue, Known, describe, is_numeric, known
+from zyg.ir.types import BOOL, F64
 from zyg.rules import adjoint, tangent
 
 from .. import blas, kernels
@@ -53,10 +53,17 @@ def matmul(e: Evaluator, x1: Abstract, x2: Abstract, out: Abstract = NONE) -> Ab
         if is_numeric(v) or isinstance(v, arrays.ARRAYS) and arrays.ndim(v) == 0:
             e.throw("ValueError", f"matmul: Input operand {n} does not have enough dimensions (has 0, gufunc core with "
                     "signature (n?,k),(k,m?)->(n?,m?) requires 1)")  # fmt: skip
-    made = of_one_type(e, "np.matmul", [a, b], lambda given: e.call(known(matmul_arrays), given))
+    made = of_one_type(e, "np.matmul", [a, b], lambda given: e.call(known(_of_dimensions(*given)), given))
     if isinstance(out, Known) and out.object in (None, Ellipsis):
         return made if out.object is None else as_arrays(e, made)
     return e.call(known(matmul_into), [made, out])
+
+
+def _of_dimensions(a: Abstract, b: Abstract) -> Any:
+    """What multiplies such arrays; for the most usual ones a function that has nothing to choose."""
+    if isinstance(a, ArrayValue) and isinstance(b, ArrayValue) and arrays.ndim(a) == 2 and arrays.ndim(b) <= 2:
+        return matmul_matrices if arrays.ndim(b) == 2 else matmul_vector
+    return matmul_arrays
 
 
 def matmul_into(made: Any, out: Any) -> Any:
@@ -153,6 +160,22 @@ def matmul_arrays(a: Any, b: Any) -> Any:
     if a.ndim == 1:
         return matvec(swapped(b), a) if b.ndim == 2 else stacked(a[None, :], b)[..., 0, :]
     return product(a, b) if a.ndim == 2 and b.ndim == 2 else stacked(a, b)
+
+
+def matmul_matrices(a: Any, b: Any) -> Any:
+    """The same of two real matrices."""
+    k = b.shape[0]
+    if a.shape[1] != k:
+        raise ValueError(f"{MATMUL_CORE}{k} is different from {a.shape[1]})")
+    return product(a, b)
+
+
+def matmul_vector(a: Any, b: Any) -> Any:
+    """The same of a real matrix and a vector."""
+    k = len(b)
+    if a.shape[1] != k:
+        raise ValueError(f"{MATMUL_CORE}{k} is different from {a.shape[1]})")
+    return matvec(a, b)
 
 
 def dot_arrays(a: Any, b: Any) -> Any:
@@ -326,10 +349,28 @@ def _add_matvec_tangent(y: Any, a: Any, x: Any) -> Any:
     return None, push
 
 
-@shared
 @unchecked
 def matvec_into(y: Any, a: Any, x: Any, adds: bool) -> None:
     """y = a @ x, or y += a @ x. `y` lies apart from the others."""
+    if blas.AVAILABLE and are_doubles(y, a, x):
+        doubles_into(general(y), general(a), general(x), adds)
+    else:
+        elements_into(y, a, x, adds)
+
+
+@shared
+@unchecked
+def doubles_into(y: Any, a: Any, x: Any, adds: bool) -> None:
+    """The same of doubles, once in a module for all layouts."""
+    n, k = a.shape
+    a0, a1 = a.strides
+    kernels.matvec(n, k, a, a0, a1, x, x.strides[0], y, y.strides[0], 1 if adds else 0)
+
+
+@shared
+@unchecked
+def elements_into(y: Any, a: Any, x: Any, adds: bool) -> None:
+    """The same of other numbers."""
     n, k = a.shape
     if by_blas(y) and a.dtype == y.dtype and x.dtype == y.dtype and n * k > THIN and step(y, 0) > 0:
         m, v = matrix(a), vector(x)
@@ -416,9 +457,12 @@ def _add_product_tangent(c: Any, a: Any, b: Any) -> Any:
 @unchecked
 def product_into(c: Any, a: Any, b: Any, adds: bool) -> None:
     """c = a @ b, or c += a @ b. `c` lies apart from the others."""
+    if are_doubles(c, a, b):
+        rows_into(general(c), general(a), general(b), adds)
+        return
     if not is_packed(c) and by_columns(c):  # a transposed matrix, say its shadow: what is asked for is c.T = b.T @ a.T
         c, a, b = swapped(c), swapped(b), swapped(a)
-    if is_packed(c) and not are_doubles(c, a, b):
+    if is_packed(c):
         rows_into(c, a, b, adds)
     else:
         rows_into(general(c), general(a), general(b), adds)
@@ -488,8 +532,17 @@ def put(c: Any, i: int, j: int, x: Any, adds: bool) -> None:
 def stacked(a: Any, b: Any) -> Any:
     """a @ b of stacks of matrices, which are broadcast against each other."""
     c = np.empty((*stack_shape(a, b), a.shape[-2], b.shape[-1]), a.dtype)
-    stacked_into(c, a, b, False)
+    add_or_put_stacked(c, a, b, False)
     return c
+
+
+@unchecked
+def add_or_put_stacked(c: Any, a: Any, b: Any, adds: bool) -> None:
+    """`stacked_into`, of doubles once in a module for all layouts."""
+    if are_doubles(c, a, b):
+        stacked_into(general(c), general(a), general(b), adds)
+    else:
+        stacked_into(c, a, b, adds)
 
 
 @shared
@@ -545,7 +598,7 @@ def add_stacked(c: Any, a: Any, b: Any) -> None:
 
 @implements(add_stacked)
 def _add_stacked(c: Any, a: Any, b: Any) -> None:
-    stacked_into(c, a, b, True)
+    add_or_put_stacked(c, a, b, True)
 
 
 @adjoint(add_stacked, mutates="c")
@@ -581,6 +634,11 @@ def by_blas(a: Any) -> bool:
 
 def are_doubles(a: Any, b: Any, c: Any) -> bool:
     return a.dtype == np.float64 and b.dtype == np.float64 and c.dtype == np.float64
+
+
+@emits(are_doubles)
+def _are_doubles(e: Evaluator, *given: Abstract) -> Abstract:
+    return Known(all(isinstance(v, ArrayValue) and v.type.dtype is F64 for v in given))
 
 
 def vector(x: Any) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 from zyg.frontend.functions import shared, unchecked
 from zyg.rules import adjoint, tangent
 
-from .. import blas
+from .. import blas, kernels
 from ..registry import implements
 from .layouts import conj_swapped, conjugated, is_complex, is_packed, packed, swapped
 from .products import add_stacked, by_blas, by_rows, leading
@@ -30,6 +30,11 @@ SINGULAR = "Singular matrix"
 def by_lapack(a: Any) -> bool:
     """Whether LAPACK has functions for arrays of this type."""
     return by_blas(a) or blas.AVAILABLE and is_complex(a)
+
+
+def by_kernels(a: Any) -> bool:
+    """Whether a matrix is one of doubles, for which there is code on disk (backend/llvm/factors.py)."""
+    return blas.AVAILABLE and a.dtype == np.float64 and is_packed(a)
 
 
 def lower_half(a: Any) -> Any:
@@ -188,6 +193,10 @@ def cholesky_into(a: Any) -> None:
             cholesky_into(a[i])
         return
     n = len(a)
+    if by_kernels(a):
+        if kernels.cholesky(n, a) != 0:
+            raise np.linalg.LinAlgError(NOT_POSITIVE)
+        return
     if by_lapack(a) and n > SMALL:
         if blas.potrf(blas.UPPER, n, a, n) != 0:
             raise np.linalg.LinAlgError(NOT_POSITIVE)
@@ -281,6 +290,8 @@ def factor_into(lu: Any, pivots: Any) -> bool:
             singular = factor_into(lu[i], pivots[i]) or singular
         return singular
     n, m = lu.shape
+    if by_kernels(lu):
+        return kernels.factor(n, m, lu, pivots) != 0
     if by_lapack(lu) and min(n, m) > SMALL:
         return blas.getrf(m, n, lu, m, pivots) > 0
     singular = False
@@ -337,6 +348,9 @@ def solve_factored_into(lu: Any, pivots: Any, x: Any, transposed: bool) -> None:
             solve_factored_into(lu[i], pivots[i], x[i], transposed)
         return
     count, n = x.shape
+    if by_kernels(x) and by_kernels(lu):
+        kernels.solve_factored(count, n, lu, pivots, x, 1 if transposed else 0)
+        return
     if by_lapack(x) and n > SMALL:
         blas.getrs(blas.PLAIN if transposed else blas.TRANSPOSED, n, count, lu, n, pivots, x, n)
         return

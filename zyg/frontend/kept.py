@@ -1,0 +1,228 @@
+"""Untyped SSA of zyg's own functions, kept on disk between processes.
+
+A program on whole arrays calls forty to a hundred and fifty functions of `zyg.library` that are written in Python.  What `prepare` makes of
+them is the same in each process, so it is an entry of the cache that machine code is in (`backend/llvm/cache.py`): one for all
+functions that were ever read on this machine, by a digest of all source that `prepare` is made of.  In it a function is found by
+its code object's contents.  It is data alone (`marshal`, without code objects): what is made of it is made here.
+
+Code of users is not kept, nor is what has anything in it but numbers, texts, and code objects that are constants of the function.
+"""
+
+from __future__ import annotations
+
+import marshal
+import sys
+from functools import cache
+from pathlib import Path
+from types import CodeType
+from typing import Any
+from zlib import crc32
+
+import zyg
+from zyg.backend.llvm import cache as disk
+from zyg.ir.core import Block, Const, Function, Instr, Position, Target, Value
+from zyg.ir.types import BOOL, F64, I64, NONE, OBJECT, Type
+
+from .prepare import Prepared
+
+_ROOT = Path(zyg.__file__).parent
+# What `prepare` loads (a test holds the list to it).
+SOURCES = (
+    "frontend/bytecode.py", "frontend/capture.py", "frontend/cfg.py", "frontend/kept.py", "frontend/leftovers.py",
+    "frontend/machine.py", "frontend/prepare.py", "ir/analysis.py", "ir/builder.py", "ir/core.py", "ir/ops.py", "ir/records.py", "ir/trace.py",
+    "ir/types.py",
+)  # fmt: skip
+_TYPES: tuple[Type, ...] = (OBJECT, BOOL, I64, F64, NONE)
+_NUMBERS: dict[Type, int] = {type: n for n, type in enumerate(_TYPES)}
+_PLAIN = (str, int, float, complex, bool, bytes, type(None), type(...))
+_CODE, _VALUE = "code", "value"  # what a constant is
+
+Entries = dict[bytes, tuple[int, bytes]]  # by a digest of the code: the function, behind a sum of its own
+_added: Entries = {}
+
+
+def load(code: CodeType) -> Prepared | None:
+    """A function of zyg's own; None if it is not there."""
+    found = _entries().get(_key(code))
+    try:
+        if found is None or found[0] != crc32(found[1]):
+            return None
+    except (TypeError, IndexError):  # the file is not whole
+        return None
+    return _read(marshal.loads(found[1]), code)
+
+
+def add(code: CodeType, prepared: Prepared) -> None:
+    """Keep it from the next `store` on, if all that is in it can be."""
+    if _name() is not None:
+        written = _written(prepared, code)
+        if written is not None:
+            image = marshal.dumps(written)
+            _added[_key(code)] = crc32(image), image
+
+
+def store() -> None:
+    """Write what was added, beside what is there by now."""
+    name = _name()
+    if _added and name is not None:
+        added = _added.copy()  # (another thread may add some)
+        _added.clear()
+        _entries().update(added)
+        disk.store(name, marshal.dumps({**_loaded(name), **added}))
+
+
+@cache
+def _entries() -> Entries:
+    name = _name()
+    return {} if name is None else _loaded(name)
+
+
+def _loaded(name: str) -> Entries:
+    """(All of it would take longer to check than what a program wants of it takes to read.)"""
+    image = disk.load(name, whole=False)
+    try:
+        found = None if image is None else marshal.loads(image)
+    except (EOFError, ValueError, TypeError):
+        found = None
+    return found if type(found) is dict else {}
+
+
+@cache
+def _name() -> str | None:
+    """The name of the entry; None if nobody can tell what the source is, since it is not there, or was changed after it was imported."""
+    try:
+        paths = [_ROOT / source for source in SOURCES]
+        if max(path.stat().st_mtime for path in paths) > zyg._imported_at:
+            return None
+        texts = [path.read_text(encoding="utf-8") for path in paths]
+    except OSError:
+        return None
+    return disk.key("\0".join(texts), "untyped SSA", sys.version)
+
+
+def _key(code: CodeType) -> bytes:
+    """All that is in a code object, its places in the source included. (Version 2 does not write what else refers to an object.)"""
+    return disk.digest_of(marshal.dumps(code, 2))
+
+
+# ------------------------------------------------------------------------------------------------- writing
+
+
+class _NotPlain(Exception):
+    """Something that is found in this process only."""
+
+
+def _plain(x: Any) -> Any:
+    if type(x) is tuple:
+        return tuple(map(_plain, x))
+    if type(x) not in _PLAIN:
+        raise _NotPlain
+    return x
+
+
+def _written(prepared: Prepared, code: CodeType) -> Any:
+    """The function as numbers, texts and tuples; None if that is not all there is."""
+    function = prepared.function
+    values: dict[Value, int] = {}
+    listed: list[Any] = []
+    blocks = {block: n for n, block in enumerate(function.blocks)}
+    positions: dict[Position | None, int] = {}
+    codes = {id(x): n for n, x in enumerate(code.co_consts) if type(x) is CodeType}
+
+    def value(v: Value) -> int:
+        if v not in values:
+            values[v] = len(listed)
+            type_ = _NUMBERS[v.type]
+            if type(v) is Value:
+                listed.append((type_, v.name))
+            elif type(v) is not Const or v.name:
+                raise _NotPlain
+            elif id(v.value) in codes:
+                listed.append((type_, _CODE, codes[id(v.value)]))
+            else:
+                listed.append((type_, _VALUE, _plain(v.value)))
+        return values[v]
+
+    def target(t: Target) -> Any:
+        return blocks[t.block], tuple(map(value, t.args))
+
+    def instruction(i: Instr) -> Any:
+        attrs = {k: codes[id(v)] if k == "code" else _plain(v) for k, v in i.attrs.items()}
+        place = positions.setdefault(i.position, len(positions))
+        targets = tuple(map(target, i.targets))
+        return i.op, tuple(map(value, i.operands)), tuple(map(value, i.results)), attrs, targets, place
+
+    def block(b: Block) -> Any:
+        params = tuple(map(value, b.params))
+        handler = None if b.handler is None else target(b.handler)
+        return b.name, params, tuple(map(instruction, b.instrs)), handler, b.in_generator
+
+    def of_blocks(table: dict[Block, Any], write: Any) -> Any:
+        return tuple((blocks[b], tuple(map(write, found))) for b, found in table.items())
+
+    try:
+        if prepared.trying or function.attrs:
+            raise _NotPlain
+        made = tuple(map(block, function.blocks))
+        tables = (
+            tuple(map(blocks.__getitem__, prepared.order)),
+            of_blocks(prepared.live, value),
+            of_blocks(prepared.loops, blocks.__getitem__),
+            of_blocks(prepared.iterators, value),
+            of_blocks(prepared.carried, int),
+            tuple(map(value, prepared.named)),
+            prepared.size,
+        )
+        places = tuple(None if p is None else tuple(p) for p in positions)
+        return tuple(listed), places, made, tables
+    except (_NotPlain, KeyError):
+        return None
+
+
+# ------------------------------------------------------------------------------------------------- reading
+
+
+def _read(written: Any, code: CodeType) -> Prepared:
+    listed, places, made, tables = written
+    values: list[Value] = []
+    for entry in listed:
+        type_ = _TYPES[entry[0]]
+        if len(entry) == 2:
+            values.append(Value(type_, entry[1]))
+        else:
+            values.append(Const(code.co_consts[entry[2]] if entry[1] == _CODE else entry[2], type_))
+    positions = [None if place is None else Position(*place) for place in places]
+    blocks = [Block(block[0]) for block in made]
+    find = values.__getitem__
+
+    def target(t: Any) -> Target:
+        return Target(blocks[t[0]], list(map(find, t[1])))
+
+    for block, (_, params, instrs, handler, in_generator) in zip(blocks, made):
+        block.params = list(map(find, params))
+        block.in_generator = in_generator
+        block.handler = None if handler is None else target(handler)
+        block.instrs = [
+            Instr(op, list(map(find, operands)), list(map(find, results)), of_instr, list(map(target, targets)) if targets else [],
+                  positions[place])
+            for op, operands, results, of_instr, targets, place in instrs
+        ]  # fmt: skip
+    for block in blocks:
+        for instr in block.instrs:
+            if "code" in instr.attrs:
+                instr.attrs["code"] = code.co_consts[instr.attrs["code"]]
+    order, live, loops, iterators, carried, named, size = tables
+    return Prepared(
+        Function("", blocks),
+        {blocks[n]: k for k, n in enumerate(order)},
+        {blocks[n]: tuple(map(find, found)) for n, found in live},
+        {blocks[n]: set(map(blocks.__getitem__, found)) for n, found in loops},
+        {blocks[n]: tuple(map(find, found)) for n, found in iterators},
+        {blocks[n]: found for n, found in carried},
+        {},
+        size,
+        frozenset(map(find, named)),
+    )
+
+
+__all__ = ["SOURCES", "add", "load", "store"]
