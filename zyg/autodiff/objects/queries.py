@@ -110,7 +110,7 @@ def _comparing(name: str, cls: type) -> Any:
 
 
 # (`object.__eq__` answers for an object and itself, as CPython does at last.)
-_OF_OBJECT = frozenset({object.__lt__, object.__le__, object.__gt__, object.__ge__, object.__eq__})
+_OF_OBJECT = frozenset(vars(object)[f"__{name}__"] for name in _REFLECTED if name != "ne")
 
 
 @passes()
