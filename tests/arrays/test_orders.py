@@ -31,6 +31,10 @@ MADE = [
         "np.add(X, X, order='F'); np.exp(X, order='C'); np.multiply(X, C, order='C'); np.divmod(X, 2.0, order='F')[1]; np.exp(X * 1j, order='F'); np.exp(X, order='K')",
         "np.median(X, axis=0); np.median(X[:, :, None] * X, axis=1); np.median(X[:, None] + X, axis=0, keepdims=True); np.median(X[:, :, None] * X, axis=-1)",
         "np.vectorize(lambda v: v + 1.0)(X); np.vectorize(lambda v, w: v * w)(X, C); np.vectorize(lambda v, w: v * w)(X, X); np.vectorize(lambda v: 2 * v)(np.broadcast_to(X[0], (3, 3)))",
+        "np.array(X, order='C'); np.array(X, order='F'); np.array(X, order='A'); np.array(X, np.float32, order='C'); np.array(X, np.float32, order='A'); np.asarray(X, int, order='F')",
+        "np.choose((X > 0).astype(int), [X, 2 * X]); np.choose((X > 0).astype(int), [X, 0.0]); np.average(X[:, :, None] * X, axis=0, weights=[1.0, 2.0, 3.0])",
+        "np.nanmedian(np.stack([X, X]), axis=0); np.nanmedian(X[:, :, None] * X, axis=1, keepdims=True); np.nanpercentile(X, [10, 20], axis=0); np.cross(X, X[::-1])",
+        "np.nanquantile(X[:, :, None] * X, [[0.1], [0.3]], axis=0); np.nanquantile(X, [0.2, 0.6], axis=1, keepdims=True); np.add.reduceat(X[:, :, None] * X, [0, 1], axis=1)",
         "X * 1j; np.exp(1j * X).imag; (X * 1j).conj(); np.real(X); np.copy(np.broadcast_to(X[0], (3, 3))); np.broadcast_to(X[0], (3, 3)) * 1.0; np.asarray(X, order='C')",
     ]
 ]  # fmt: skip
@@ -97,6 +101,32 @@ def test_what_indices_select_of_several_axes():
             for e, g in zip(f.py_func(x, i), f(x, i), strict=True):
                 assert steps(g) == steps(e), order
                 np.testing.assert_array_equal(g, e)
+
+
+STACKED = [
+    re.split(r"\s*;\s*", line)
+    for line in [
+        "np.cross(Z, Z[::-1]); np.cross(Z, Z[0]); np.linalg.qr(Z)[0]; np.linalg.qr(Z)[1]; np.linalg.qr(Z, 'complete')[1]; np.linalg.qr(Z, mode='r')",
+        "np.add.reduceat(Z, [0, 2, 1], axis=0); np.maximum.reduceat(Z, [0, 1], axis=1); np.multiply.reduceat(Z, [0, 1], axis=2); np.cumulative_sum(Z, axis=1, include_initial=True)",
+        "np.nanmedian(Z, axis=0); np.nanmedian(Z, axis=2); np.average(Z, axis=1, weights=[1.0, 2.0, 3.0]); np.average(Z, axis=(2, 0), weights=W); np.average(Z, axis=0, weights=Z * Z)",
+        "np.array(Z, order='C'); np.array(Z, order='A'); np.array(Z, np.float32, order='A'); np.asarray(Z, order='A'); np.choose((Z > 0).astype(int), [Z, 2 * Z])",
+    ]
+]  # fmt: skip
+
+
+@each_in_turn
+@pytest.mark.parametrize("number", range(len(STACKED)))
+def test_results_of_three_dimensions_lie_as_those_of_numpy(number):
+    f = eval(f"lambda Z, W: ({', '.join(STACKED[number])},)", {"np": np})
+    compiled = zyg.jit(f)
+    rng = np.random.default_rng(number)
+    values, w = rng.normal(size=(3, 3, 3)), rng.uniform(0.5, 1.5, (3, 3))
+    for order in itertools.permutations(range(3)):
+        z = np.ascontiguousarray(values.transpose(order)).transpose(np.argsort(order))
+        for given in (z, z[::-1], np.repeat(z, 2, axis=1)[:, ::2]):
+            for text, expected, found in zip(STACKED[number], f(given, w), compiled(given, w), strict=True):
+                np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9, err_msg=text)
+                assert steps(found) == steps(expected), (text, given.strides)
 
 
 def written_through(x, k):

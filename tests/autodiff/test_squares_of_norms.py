@@ -107,3 +107,39 @@ def test_what_a_call_gives_with_other_things_is_squared():
         return u * u + v * v
 
     assert zyg.gradient(f, 2.0) == (2 * 6.0 * 3.0 + 2 * 5.0,)
+
+
+@pytest.mark.parametrize("scale", [1.0, 5.0])
+def test_norms_themselves_have_the_slope_0_at_0_and_no_curvature(scale):
+    """(they had the second derivative of their squares)"""
+    x = np.zeros(2)
+    for f in (
+        lambda x: scale * np.linalg.norm(x),
+        lambda x: scale * np.std(x),
+        lambda x: scale * np.sum(np.linalg.norm(x.reshape(2, 1), axis=1)),
+        lambda x: scale * np.exp(np.linalg.norm(x)),
+        lambda x: scale * np.linalg.norm(x, 3) + scale * np.sum(np.linalg.norm(x.reshape(2, 1), 4, axis=1)),
+    ):
+        assert zyg.gradient(f, x)[0].tolist() == [0.0, 0.0]
+        assert zyg.jvp(f, (x,), (np.ones(2),))[1] == 0.0
+        assert zyg.hessian(f, x).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+        assert zyg.hessian(lambda x, f=f: f(x) + x @ x, x).tolist() == [[2.0, 0.0], [0.0, 2.0]]
+
+    def of_both(x):
+        n = np.linalg.norm(x)
+        return n * n + scale * n
+
+    assert zyg.hessian(of_both, x).tolist() == [[2.0, 0.0], [0.0, 2.0]]
+
+
+@pytest.mark.parametrize("order", [0.5, 1.5, 2.5, 3, 3.0, 4, 7])
+def test_norms_of_any_order_have_the_slope_0_at_0(order):
+    rows = np.array([[0.0, 0.0], [1.0, -2.0]])
+    f = lambda x: np.sum(np.linalg.norm(x, order, axis=1))
+    slope = zyg.gradient(f, rows)[0]
+    assert slope[0].tolist() == [0.0, 0.0]
+    h = 1e-6
+    for k in range(2):
+        step = np.array([[0.0, 0.0], [h * (k == 0), h * (k == 1)]])
+        assert slope[1, k] == pytest.approx((f(rows + step) - f(rows - step)) / (2 * h), rel=1e-6)
+    assert zyg.gradient(lambda x: np.linalg.norm(x, order), rows[0])[0].tolist() == [0.0, 0.0]

@@ -75,6 +75,20 @@ def without(e: Evaluator, made: Abstract, a: Abstract, axes: Sequence[int], keep
     return laid
 
 
+def at_places(e: Evaluator, made: Abstract, a: Abstract, axis: int) -> Abstract:
+    """What `reduceat` has made in C order, as it lies then: along the axis it goes by the indices, and strides say nothing."""
+    from .arrays import allocate_unchecked, copy_elements, dims, element_type, ndim
+
+    if ndim(made) < 2 or sorted_strides(e, memory(a).value):
+        return made
+    steps = _steps(e, a)
+    steps[axis] = const(0)
+    laid = allocate_unchecked(e, dims(e, made), element_type(made), "empty")
+    laid = _strided(e, laid, dims(e, made), _iterated(e, [steps]))
+    copy_elements(e, laid, made)
+    return laid
+
+
 def laid_as(
     e: Evaluator, made: Abstract, operands: Sequence[Abstract], axes: Sequence[int] | None = None, seeming: bool = True
 ) -> Abstract:

@@ -46,13 +46,13 @@ def _square(instr: Instr, instrs: list[Instr], position: int, made: dict[Value, 
         radicand = _radicand(norm, made)
         if radicand is None:
             return False
-        # A sum of squares is never negative; but others may write the same, and what is no root is itself.
+        # A sum of squares is never negative; but others may write the same, and what is no root is 0.
         negative = Value(BOOL)
         before.append(Instr("lt", [radicand, const(0.0, radicand.type)], [negative], {}, position=instr.position))
         total = radicand
-        double = op("add", radicand, radicand)
         chosen = Value(radicand.type)
-        before.append(Instr("select", [negative, double, slope], [chosen], {}, position=instr.position))
+        none = const(0.0, radicand.type)
+        before.append(Instr("select", [negative, none, slope], [chosen], {}, position=instr.position))
         slope = chosen
     h = op("stop", instr.operands[0])
     instr.op, instr.operands = "slope", [op("mul", h, h), slope, total]
@@ -61,12 +61,15 @@ def _square(instr: Instr, instrs: list[Instr], position: int, made: dict[Value, 
 
 
 def _radicand(norm: Instr, made: dict[Value, Instr]) -> Value | None:
-    """s of `s > 0 ? sqrt(s > 0 ? s : 1) : s`, which is a square root with the slope 0 at 0."""
+    """s of `s > 0 ? sqrt(s > 0 ? s : 1) : s * 0`, which is a square root with the slope 0 at 0."""
     if norm.op != "select":
         return None
-    positive, root, s = norm.operands
-    found = made.get(root)
-    if found is None or found.op != "sqrt" or not _is_positive(made.get(positive), s):
+    positive, root, otherwise = norm.operands
+    found, zero = made.get(root), made.get(otherwise)
+    if found is None or found.op != "sqrt" or zero is None or zero.op != "mul":
+        return None
+    s, by = zero.operands
+    if not (isinstance(by, Const) and by.value == 0 and _is_positive(made.get(positive), s)):
         return None
     inner = made.get(found.operands[0])
     if inner is None or inner.op != "select" or inner.operands[1] is not s:

@@ -36,15 +36,15 @@ def call(e: Evaluator, function: Any, *arguments: Abstract) -> Abstract:
 
 
 def root(s: Any) -> Any:
-    """The square root of what is not negative; its slope at 0 is 0."""
-    return np.where(s > 0, np.sqrt(np.where(s > 0, s, 1.0)), s)
+    """The square root of what is not negative; its slope at 0 is 0, and so are all further ones."""
+    return np.where(s > 0, np.sqrt(np.where(s > 0, s, 1.0)), s * 0.0)
 
 
 @implements(root)
 def _root(s: Any) -> Any:
     if isinstance(s, np.ndarray):
-        return np.where(s > 0, np.sqrt(np.where(s > 0, s, s.dtype.type(1))), s)
-    return select(s > 0, np.sqrt(select(s > 0, s, 1.0)), s)
+        return np.where(s > 0, np.sqrt(np.where(s > 0, s, s.dtype.type(1))), s * 0.0)
+    return select(s > 0, np.sqrt(select(s > 0, s, 1.0)), s * 0.0)
 
 
 def result_dtype(*values: Any) -> Any:

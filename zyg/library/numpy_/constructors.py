@@ -200,10 +200,13 @@ def array(
     if copy.object is False and not _is_of(e, v, dtype):
         raise e.refuse("np.array(..., copy=False) of what has to be copied", hint="write np.asarray")
     there = copy.object not in (True, 1) and _is_of(e, v, dtype)
-    letter, result = order_of(e, order), v if there else _made(e, v, dtype)
+    letter = order_of(e, order) or "K"
+    if letter == "A" and not _is_of(e, v, dtype):
+        letter = "K"  # as NumPy does it
+    result = v if there else _made(e, v, dtype, letter)
     wanted = arrays.constant(e, ndmin, "a number of dimensions")
     assert isinstance(wanted, int)
-    if letter == "F" or letter == "C" and there:
+    if letter == "C" and there or letter == "F" and (there or not isinstance(v, arrays.ARRAYS)):
         result = in_order(e, result, letter, there, copy)
     new = wanted - arrays.ndim(result)
     return arrays.seen(e, result, "n" * new + ":" * arrays.ndim(result)) if new > 0 else result
@@ -229,11 +232,11 @@ def in_order(e: Evaluator, a: Abstract, letter: str, there: bool, copy: Abstract
     return e.if_else(lies, lambda: seen(e, a), lambda: seen(e, copied())) if there else copied()
 
 
-def _made(e: Evaluator, v: Abstract, dtype: Abstract) -> Abstract:
-    """A new array of what an array, a number, or nested tuples and lists hold."""
+def _made(e: Evaluator, v: Abstract, dtype: Abstract, letter: str) -> Abstract:
+    """A new array of what an array, a number, or nested tuples and lists hold; of an array in the order of this letter."""
     dtype_of(e, dtype)  # (of a type that is refused, such as object, the items may be anything)
     if isinstance(v, arrays.ARRAYS):
-        result = like(e, v, dtype, "empty", None)
+        result = like(e, v, dtype, "empty", None, order=Known(letter))
         arrays.assign(e, result, v)
         return result
     if is_numeric(v):

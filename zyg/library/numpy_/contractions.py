@@ -436,7 +436,11 @@ def vector_product(a: Any, b: Any, axisa: int, axisb: int, axisc: int) -> Any:
     third = x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]
     if x.ndim == 1 and y.ndim == 1:
         return np.array([first, second, third])
-    return np.moveaxis(np.stack((first, second, third), axis=-1), -1, axisc)
+    made = np.empty((*first.shape, 3), first.dtype)
+    made[..., 0] = first
+    made[..., 1] = second
+    made[..., 2] = third
+    return np.moveaxis(made, -1, axisc)
 
 
 @implements(np.linalg.cross)

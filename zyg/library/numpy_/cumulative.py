@@ -179,7 +179,7 @@ def _with_initial(totals: Any, neutral: int) -> Callable[..., Any]:
             return totals(a, axis=axis, dtype=dtype, out=out)
         made = totals(a, axis=axis, dtype=dtype)
         at = axis_index(axis, a.ndim)
-        first = np.full((*a.shape[:at], 1, *a.shape[at + 1 :]), neutral, made.dtype)
+        first = np.full_like(made, neutral, shape=(*a.shape[:at], 1, *a.shape[at + 1 :]))
         return store(np.concatenate((first, made), axis=at), out)
 
     return function

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..intrinsics import select
 from ..registry import implements
 from .common import root
 from .linalg import floats
@@ -48,7 +49,20 @@ def vector_norm(a: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
     if ord == 1:
         return np.sum(np.abs(a), axis=axis, keepdims=keepdims)
     total = np.sum(np.abs(a) ** ord, axis=axis, keepdims=keepdims)
-    return total ** a.real.dtype.type(1 / ord)
+    exponent = a.real.dtype.type(1 / ord)
+    return total**exponent if ord < 0 else flat_power(total, exponent)
+
+
+def flat_power(s: Any, exponent: Any) -> Any:
+    """s ** exponent, of what is not negative and by a positive exponent; its slope at 0 is 0."""
+    return np.where(s > 0, np.where(s > 0, s, 1.0) ** exponent, s * 0.0)
+
+
+@implements(flat_power)
+def _flat_power(s: Any, exponent: Any) -> Any:
+    if isinstance(s, np.ndarray):
+        return np.where(s > 0, np.where(s > 0, s, s.dtype.type(1)) ** exponent, s * 0.0)
+    return select(s > 0, select(s > 0, s, 1.0) ** exponent, s * 0.0)
 
 
 def matrix_norm(a: Any, ord: Any, row: int, column: int, keepdims: bool) -> Any:

@@ -87,6 +87,17 @@ def _relaid_as(e: Evaluator, made: Abstract, operands: Abstract) -> Abstract:
     return laid
 
 
+def laid_at(made: Any, a: Any, axis: Any) -> Any:
+    """A new array in C order, that has been made of an array at places of an axis, as NumPy's `reduceat` lays it."""
+    return made
+
+
+@emits(laid_at)
+def _laid_at(e: Evaluator, made: Abstract, a: Abstract, axis: Abstract) -> Abstract:
+    n = arrays.constant(e, axis, "axis")
+    return orders.at_places(e, made, a, n)
+
+
 def laid_without(made: Any, a: Any, axes: Any, keepdims: Any) -> Any:
     """A new array in C order, that has been made of an array along axes, as NumPy's reductions lay it."""
     return made

@@ -22,6 +22,7 @@ from ..intrinsics import unsupported
 from ..registry import implements
 from .layouts import conj_swapped, is_complex, packed
 from .linalg import matrices
+from .ordering import relaid_as
 from .triangular import lower_half, solve_lower
 
 QRResult = type(np.linalg.qr(np.eye(1)))
@@ -31,13 +32,19 @@ QRResult = type(np.linalg.qr(np.eye(1)))
 def qr(a: Any, mode: str = "reduced") -> Any:
     x = matrices(a, "np.linalg.qr")
     if mode == "r":
-        return qr_stack(x, False)[1]
+        return laid_as_triangle(qr_stack(x, False)[1], x)
     if mode != "reduced" and mode != "complete":
         if mode in ("raw", "full", "f", "economic", "e"):
             unsupported("np.linalg.qr with this mode", "use mode='reduced', 'complete' or 'r'")
         raise ValueError(f"Unrecognized mode '{mode}'")
     q, r = qr_stack(x, mode == "complete")
-    return QRResult(q, r)
+    return QRResult(q, laid_as_triangle(r, x))
+
+
+def laid_as_triangle(r: Any, a: Any) -> Any:
+    """As NumPy's lie, which are np.triu of a copy of a stack."""
+    k, n = r.shape[-2], r.shape[-1]
+    return r if a.ndim == 2 else relaid_as(r, (np.tri(k, n, dtype=bool), a[..., :k, :]))
 
 
 def qr_stack(a: Any, whole: bool) -> tuple[Any, Any]:

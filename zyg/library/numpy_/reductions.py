@@ -538,4 +538,4 @@ def _along(weights: Any, a: Any, axis: Any) -> Any:
     shape = np.moveaxis(a, axes, last).shape
     if weights.shape != shape[a.ndim - len(axes) :]:
         raise ValueError(UNFIT_WEIGHTS)
-    return np.moveaxis(np.broadcast_to(weights, shape), last, axes)
+    return np.moveaxis(weights.reshape((1,) * (a.ndim - len(axes)) + weights.shape), last, axes)

@@ -14,6 +14,7 @@ from ..registry import implements
 from . import selecting
 from .common import axis_index, constant, inexact_dtype, is_differentiated, is_sequence, lines
 from .extrema import first_equal
+from .layouts import packed
 from .ordering import laid_without
 from .reductions import store
 from .sorting import orders, sorted_copy
@@ -264,6 +265,11 @@ def quantile_of(
         rows = quantile_rows(rows, cut(flat), without_nan, method, element)
         found = at_quantiles(rows, None, flat, without_nan, method, element)
     shape = kept if constant(keepdims, "the flag keepdims") else outer
+    if without_nan and fractions.ndim > 0 and len(outer) > 0:
+        # As NumPy's lie: those of one line together.
+        by_lines = packed(found.T).reshape((*shape, *fractions.shape))
+        first = tuple(range(fractions.ndim))
+        return store(np.moveaxis(by_lines, tuple([n + len(shape) for n in first]), first), out)
     return store(reshaped(found, (*fractions.shape, *shape)), out)
 
 
@@ -414,9 +420,14 @@ def median_of(a: Any, axis: Any, keepdims: bool, out: Any, without_nan: bool) ->
     rows, outer, kept = reduced_lines(source, axis)
     shape = kept if constant(keepdims, "the flag keepdims") else outer
     made = reshaped(middles(rows, without_nan), shape)
-    if axis is not None and not is_sequence(axis) and not without_nan:
-        made = laid_without(made, source, (axis_index(axis, source.ndim),), keepdims)
+    if axis is not None and not is_sequence(axis) and source.ndim > 1:
+        k = axis_index(axis, source.ndim)
+        if not without_nan or source.shape[k] < LINE_BY_LINE:
+            made = laid_without(made, source, (k,), keepdims)
     return store(made, out)
+
+
+LINE_BY_LINE = 600  # from this length on NumPy's nanmedian goes from line to line
 
 
 def middles(rows: Any, without_nan: bool) -> Any:

@@ -288,7 +288,9 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
     result = np.asarray(choices[0]).astype(kind, copy=False)
     for k, values in enumerate(choices):
         result = np.where(index == k, np.asarray(values).astype(kind, copy=False), result)
-    return result if out is None else put_into_alike(result, out, "np.choose", CHOSEN_INTO)
+    if out is not None:
+        return put_into_alike(result, out, "np.choose", CHOSEN_INTO)
+    return np.asarray(result, order="C") if isinstance(result, np.ndarray) else result
 
 
 @implements((np.ndarray, "choose"))

@@ -18,7 +18,7 @@ from ..registry import emits
 from . import views
 from .common import from_lines, lines
 from .extrema import _rows, kept_shape
-from .ordering import laid_without
+from .ordering import laid_at, laid_without
 from .reductions import (
     TESTS,
     UNMASKED,
@@ -256,7 +256,7 @@ def _reduced_at(f: Any, own: Any, a: Any, indices: Any, axis: Any, out: Any) -> 
                 result[k, j] = own(f, part) if own is _fold else own(part)
             else:
                 result[k, j] = rows[k, start]
-    return store(from_lines(result, a, axis % a.ndim, "C"), out)
+    return store(laid_at(from_lines(result, a, axis % a.ndim, "C"), a, axis % a.ndim), out)
 
 
 @emits((np.ufunc, "outer"))
