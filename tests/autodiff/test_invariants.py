@@ -138,6 +138,49 @@ def doubled(a):
     return np.sum(a**2)
 
 
+def joined(a, b, way):
+    y = a
+    if way > 0:
+        y = np.zeros_like(a)
+    y[1:] *= b[:-1]
+    return np.sum(y * b) + np.sum(a * a)
+
+
+def halved(x, way):
+    made = x
+    if way >= 1:
+        made = x * 0.5
+        made[0] = 3.0
+    return made
+
+
+@pytest.mark.parametrize("way", [0, 1])
+def test_arguments_that_are_only_read_may_overlap(way):
+    """(what was joined with an array that is written to counted as written)"""
+    f = lambda a, b: joined_and_read(a, b, way)
+    memory = rng.normal(size=6)
+    for a, b in ((memory, memory), (memory[:4], memory[1:5]), (np.broadcast_to(memory[0], 3), memory[:3])):
+        apart = zyg.gradient(f, np.array(a), np.array(b))
+        together = zyg.gradient(f, a, b)
+        for wanted, found in zip(apart, together, strict=True):
+            np.testing.assert_array_equal(wanted, found)
+        for k, d in enumerate(together):
+            np.testing.assert_allclose(d, differences(f, (np.array(a), np.array(b)), k), rtol=1e-6, atol=1e-6)
+    with pytest.raises(ValueError, match="overlap in memory and are written"):
+        zyg.gradient(joined, memory[:5], memory[1:], way)
+
+
+def joined_and_read(a, b, way):
+    """`a` is only read where it is joined with what is written to."""
+    y = a
+    if way > 0:
+        y = np.zeros_like(a)
+        for k in range(len(a)):
+            y[k] += 2.0 * b[k]
+    z = halved(y, way)
+    return np.sum(y * b * z) + np.sum(a * a) + np.sum(np.einsum("i,j->ij", y, z))
+
+
 LINE = np.arange(60.0)
 STRIDED = np.lib.stride_tricks.as_strided
 

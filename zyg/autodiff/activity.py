@@ -39,19 +39,21 @@ def _carries(t: Type) -> bool:
 @record
 class Summary:
     """Across a function: `results[r]` and `arrays[p]` are bit sets of the parameters that flow into result `r`, and into
-    the memory of array parameter `p`.  `written` are the array parameters that may be written to, `stored` those that are
-    written by instructions, as against by Python functions that they are passed to.  `shares[r]` is the bit set of what result
-    `r` may share memory with: parameters, and behind them the results before it."""
+    the memory of array parameter `p`.  `written` are the array parameters in whose alias classes something may be written to,
+    `changed` those whose own memory may be, `stored` those that are written by instructions, as against by Python functions that
+    they are passed to.  `shares[r]` is the bit set of what result `r` may share memory with: parameters, and behind them the
+    results before it."""
 
     results: list[int] = field(default_factory=list)
     arrays: dict[int, int] = field(default_factory=dict)
     written: set[int] = field(default_factory=set)
     stored: set[int] = field(default_factory=set)
     shares: list[int] = field(default_factory=list)
+    changed: set[int] = field(default_factory=set)
 
     def key(self) -> tuple[object, ...]:
         return (tuple(self.results), tuple(sorted(self.arrays.items())), tuple(sorted(self.written)),
-                tuple(sorted(self.stored)), tuple(self.shares))  # fmt: skip
+                tuple(sorted(self.stored)), tuple(self.shares), tuple(sorted(self.changed)))  # fmt: skip
 
 
 class Aliases:
@@ -252,6 +254,46 @@ class Activity:
             return [v for v in instr.operands if isinstance(v.type, Array)], []
         return [], []
 
+    def changed_parameters(self) -> set[int]:
+        """The array parameters whose own memory may be written to. (An alias class has what joins them with others, too: `b` of
+        `b = a if c else np.zeros(3)` is in one with `a`, which may be read while it only is the other one that was written to.)"""
+        function = self.function
+        suspects = {k for k, p in enumerate(function.params) if isinstance(p.type, Array) and self.rep(p) in self.written}
+        passes = any(i.op in ("push", "pop", "tape") for i in self._instrs) or any(v.type is TAPE for v in function.params)
+        if not suspects or passes:
+            return suspects  # what goes over stacks is not followed
+        held: dict[Value, int] = {function.params[k]: 1 << k for k in suspects}
+        _propagate(held, self._shared_memory())
+        bits = 0
+        initial = _initial_writes(function)
+        for instr in self._instrs:
+            if instr.op == "call":
+                for p in self._summary_of(instr).changed:
+                    bits |= held.get(instr.operands[p], 0)
+            elif instr.op in _WRITING and instr not in initial:
+                for v in self._writes_to(instr)[0]:
+                    bits |= held.get(v, 0)
+        return {k for k in suspects if bits >> k & 1}
+
+    def _shared_memory(self) -> list[tuple[list[Value], list[Value]]]:
+        """Which arrays may be (views of) which others: each of the second list of any of the first."""
+        found: list[tuple[list[Value], list[Value]]] = []
+        for instr in self._instrs:
+            for target in instr.targets:
+                for param, arg in zip(target.block.params, target.args, strict=True):
+                    if isinstance(param.type, Array):
+                        found.append(([arg], [param]))
+            if instr.op in VIEWS or instr.op == "select":
+                found.append(([v for v in instr.operands if isinstance(v.type, Array)], [instr.result]))
+            elif instr.op == "call":
+                whole = [*instr.operands, *instr.results]
+                for r, bits in enumerate(self.summaries[instr.attrs["callee"]].shares):
+                    others = [v for v in _chosen(bits, whole) if isinstance(v.type, Array)]
+                    if others and isinstance(instr.results[r].type, Array):
+                        found.append((others, [instr.results[r]]))
+                        found.append(([instr.results[r]], others))
+        return found
+
     # ------------------------------------------------------------------------------------------- flows
 
     def _find_flows(self) -> list[tuple[list[Value], list[Value]]]:
@@ -309,6 +351,7 @@ class Activity:
                 summary.written | written,
                 summary.stored | written,
                 summary.shares,
+                summary.changed | written,
             )
         rule = call.attrs.get("rule")
         if rule is None:
@@ -316,8 +359,10 @@ class Activity:
         bits = 0
         for k in (*rule.gradients, *rule.gathers, *rule.constants):
             bits |= 1 << k
-        written = summary.stored | set(rule.mutates)
-        return Summary([bits] * len(call.results), dict.fromkeys(rule.mutates, bits), written, written, summary.shares)
+        mutates = set(rule.mutates)
+        written, changed = summary.stored | mutates, summary.stored & summary.changed | mutates
+        arrays = dict.fromkeys(rule.mutates, bits)
+        return Summary([bits] * len(call.results), arrays, written, written, summary.shares, changed)
 
     # --------------------------------------------------------------------------------------- backward
 
@@ -467,6 +512,7 @@ def _summary(function: Function, module: Module, summaries: dict[str, Summary]) 
                 result.written.add(k)
             if activity.rep(p) in activity.stored:
                 result.stored.add(k)
+    result.changed = activity.changed_parameters()
     return result
 
 

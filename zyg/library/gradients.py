@@ -125,10 +125,10 @@ def refuse_overlap(e: Evaluator, body: Body, params: list[Value], summary: Summa
     """Arrays that overlap may not be written under differentiation: their shadows would have to overlap too."""
     arrays = [k for k, p in enumerate(params) if isinstance(p.type, Array) and differentiable(p.type)]
     for n, k in enumerate(arrays):
-        if k in summary.written:
+        if k in summary.changed:
             _refuse_self_overlap(e, body.operands[k], params[k].name)
         for other in arrays[n + 1 :]:
-            if k in summary.written or other in summary.written:
+            if k in summary.changed or other in summary.changed:
                 apart = e.op("not", e.op("overlap", body.operands[k], body.operands[other]))
                 e.guard(apart, "ValueError", f"{two_arrays(params[k], params[other])} overlap in memory and are written: "
                         "the derivative needs arrays that are apart; pass a copy")  # fmt: skip
