@@ -387,13 +387,25 @@ def test_a_bug_in_the_compiler_is_told_from_an_error_of_the_user(monkeypatch):
     assert isinstance(e.value.__cause__, KeyError)
 
 
-def test_what_a_signals_handler_raises_is_no_bug(monkeypatch):
-    class Late(Exception):
-        pass
+class Late(Exception):
+    pass
 
-    def late(number, frame):
+
+def late(number, frame):
+    raise Late
+
+
+def late_by_any(*args):
+    raise Late
+
+
+class Latecomer:
+    def __call__(self, first, *rest):
         raise Late
 
+
+@pytest.mark.parametrize("late", [late, late_by_any, Latecomer()])
+def test_what_a_signals_handler_raises_is_no_bug(monkeypatch, late):
     monkeypatch.setattr(pipeline, "STAGES", [("typed", lambda request: signal.raise_signal(signal.SIGINT))])
     before = signal.signal(signal.SIGINT, late)
     try:

@@ -187,10 +187,16 @@ def in_library(position: Position | None) -> bool:
 
 def of_a_signal(error: BaseException) -> bool:
     """Whether the handler of a signal raised an exception: only such functions are given a number and a frame."""
+    import inspect  # (slow to load)
+
     trace = error.__traceback__
     while trace is not None:
         code, local = trace.tb_frame.f_code, trace.tb_frame.f_locals
-        match [local.get(name) for name in code.co_varnames[: code.co_argcount]]:
+        given = [local.get(name) for name in code.co_varnames[: code.co_argcount]]
+        if code.co_flags & inspect.CO_VARARGS:
+            more = local.get(code.co_varnames[code.co_argcount + code.co_kwonlyargcount])
+            given += more if isinstance(more, tuple) else ()
+        match given:
             case [*_, int(), types.FrameType()]:
                 return True
         trace = trace.tb_next

@@ -251,4 +251,6 @@ def check(module: Module, stage: str, name: str) -> None:
         try:
             verify(module)
         except Exception as error:
+            if of_a_signal(error):
+                raise
             raise InternalError(f"stage '{stage}' made SSA of {name} that does not verify: {error}", stage) from error
