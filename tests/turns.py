@@ -25,8 +25,12 @@ def own_third(cases: list[str]) -> list[str]:
     return cases if EVERY_TURN else cases[TURN::3]
 
 
-def skip_if_of_another_turn(item: pytest.Item) -> None:
+def is_of_another_turn(item: pytest.Item) -> bool:
     if EVERY_TURN or item.get_closest_marker("each_in_turn") is None:
-        return
-    if zlib.crc32(item.name.encode()) % 3 != TURN:
+        return False
+    return zlib.crc32(item.name.encode()) % 3 != TURN
+
+
+def skip_if_of_another_turn(item: pytest.Item) -> None:
+    if is_of_another_turn(item):
         pytest.skip("it is the turn of another Python (EVERY_TURN=1 runs all)")

@@ -11,6 +11,8 @@ import pytest
 import zyg
 from zyg.twins import twin
 
+from ..turns import each_in_turn
+
 BASE = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]])
 W = np.sin(np.arange(6.0) * 1.7).reshape(2, 3) + 0.3
 
@@ -62,6 +64,7 @@ def slopes(function, name, a, h):
     return result
 
 
+@each_in_turn
 @pytest.mark.parametrize("name", NAMES)
 def test_derivatives_that_run_on_copies(name):
     expected = slopes(f, name, BASE, 1e-4)
@@ -85,6 +88,7 @@ def test_derivatives_that_run_on_copies(name):
     np.testing.assert_allclose(zyg.hessian(f, a(), 1.5, argnums=(0, 1))[0][0], second, atol=1e-6)
 
 
+@each_in_turn
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_checkpointed(name):
     value, (found, _) = zyg.withgradient(checkpointed, lying(name, BASE), 1.5)

@@ -9,6 +9,7 @@ import zyg
 from zyg.ir.types import Fortran
 from zyg.typeof import Typing
 
+from ..turns import each_in_turn
 from .check import steps
 
 RNG = np.random.default_rng(84)
@@ -79,6 +80,7 @@ ONE = [
 ]
 
 
+@each_in_turn
 @pytest.mark.parametrize("f", ONE)
 def test_one_argument(f):
     x = fortran(3, 4)
@@ -104,6 +106,7 @@ TWO = [
 ]
 
 
+@each_in_turn
 @pytest.mark.parametrize("f", TWO)
 def test_two_arguments(f):
     x, y = fortran(3, 4), fortran(3, 4)
@@ -116,6 +119,7 @@ def test_two_arguments(f):
             np.testing.assert_allclose(g, by_differences(total, args, k), rtol=1e-5, atol=1e-6)
 
 
+@each_in_turn
 @pytest.mark.parametrize("shape", [(2, 3, 4), (2, 1, 4), (1, 3, 4), (3, 4), (3, 1), (1, 1), (0, 4), (2, 3, 4, 5)])
 def test_shapes(shape):
     def f(x, b):
@@ -155,6 +159,7 @@ def test_derivatives_of_complex_arrays():
     assert steps(g) == steps(z)
 
 
+@each_in_turn
 def test_other_derivatives():
     x, t, w = fortran(3, 4), fortran(3, 4), RNG.normal(size=(3, 4))
     f = lambda x: np.sin(x) * x

@@ -81,6 +81,7 @@ def test_the_order_of_axes_is_that_of_numpys_iterator():
             np.testing.assert_array_equal(g, e)
 
 
+@each_in_turn
 def test_what_indices_select_of_several_axes():
     f = zyg.jit(
         lambda x, i: (
@@ -145,6 +146,7 @@ def written_through(x, k):
     return total + z.sum()
 
 
+@each_in_turn
 def test_writing_through_another_shape():
     x, k = np.random.default_rng(1).normal(size=(3, 3)), 0.7
     for given in (x, np.asfortranarray(x)):
@@ -218,6 +220,7 @@ def of_narrow_numbers(a, k):
     return np.sum(y * np.arange(6.0).reshape(3, 2)) * k + np.sum(np.concatenate([a.T, y], axis=1)[:, 1:] * k)
 
 
+@each_in_turn
 @pytest.mark.parametrize("dtype", [np.int32, np.float32])
 def test_shadows_of_narrow_numbers_lie_as_they_do(dtype):
     values = np.array([[1, 4, 2], [6, 3, 9]])

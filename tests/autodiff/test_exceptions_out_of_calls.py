@@ -518,3 +518,34 @@ def test_setters(cls, put):
     value, back = python_pullback(f, (0.8, 0.7), {})
     assert value == f(0.8, 0.7)
     assert back(1.0) == pytest.approx(differences.gradient(f, 0.8, 0.7), rel=1e-6)
+
+
+RATE = LEVEL = 1.0
+
+
+def put(values, x):
+    values.append(x * x)
+    raise Found(x)
+
+
+def test_global_variables_as_arguments():
+    """What a call did that raised goes to the global variables that it was given, which are read in the call's block."""
+
+    def f(x):
+        global RATE, LEVEL
+        RATE, LEVEL = x * 2.0, x * x
+        values = []
+        for again in range(3):
+            try:
+                put(values, RATE * LEVEL if again == 1 else LEVEL)
+            except Found:
+                LEVEL = LEVEL * 1.5
+        try:
+            put(values, RATE)
+        except Found as error:
+            return sum(values) * error.value
+        return x
+
+    value, back = python_pullback(f, (1.5,), {})
+    assert value == f(1.5)
+    assert back(1.0) == pytest.approx(differences.gradient(f, 1.5), rel=1e-6)

@@ -10,6 +10,7 @@ import pytest
 
 import zyg
 
+from ..turns import each_in_turn
 from .number_joins import alike
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -60,6 +61,7 @@ def function(body: str, result: str) -> Any:
     return namespace["f"]
 
 
+@each_in_turn
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("start", ["0", "1", "0.5"])
 def test_as_in_cpython(loop: str, start: str) -> None:
@@ -94,6 +96,7 @@ DIFFERENTIABLE = sorted(
 )
 
 
+@each_in_turn
 @pytest.mark.parametrize("loop", DIFFERENTIABLE)
 def test_derivatives(loop: str) -> None:
     """Those of the same program for float64, of values that float32 holds exactly."""

@@ -4,7 +4,7 @@ cotangents as variables along it."""
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from typing import Any
 
 from zyg.ir.analysis import Loop
@@ -15,6 +15,7 @@ from zyg.ir.types import BOOL, I64, U8, Array, cotangent_type
 from . import helpers
 from .forward import ForwardPart
 from .state import Counted, Entrance, Need, is_zero, zero
+from .used_later import UsedLater
 
 REASSOCIATE = frozenset({"reassoc"})
 
@@ -37,7 +38,7 @@ class ReverseGraph(ForwardPart):
         for block in self.order:
             if block in self.live:
                 reverse = self.reverse_of[block] = self.builder.new_block(f"{block.name}.r")
-                self.used_behind[reverse] = self.used_later[block]
+                self.reversed_by[reverse] = block
         self.cotangents.seal(self.reverse_of[self.return_block])
         self.dispatch: dict[Loop, Block] = {}
         self._make_dispatches()
@@ -48,45 +49,22 @@ class ReverseGraph(ForwardPart):
                 self.cotangents.seal(rb)
 
     def _find_used_later(self) -> None:
-        """Per block the numbers that are used behind it, or passed on at its end, as a bit set: liveness.  Only these can have
-        a cotangent when its reverse begins."""
-        self.bits_of: dict[Value, int] = {}
-        self.used_later: dict[Block, int] = {}
-        self.used_behind: dict[Block, int] = {}  # by the reverse block
-
-        def bits(values: Iterable[Value]) -> int:
-            result = 0
-            for v in values:
-                if not isinstance(v, Const) and not isinstance(v.type, Array):
-                    result |= self.bits_of.setdefault(v, 1 << len(self.bits_of))
-            return result
-
-        blocks = [block for block in reversed(self.order) if block in self.live]
-        passed: dict[Block, int] = {}
-        used: dict[Block, int] = {}
-        defined: dict[Block, int] = {}
-        for block in blocks:
-            passed[block] = bits(v for t in block.successors() if t.block in self.live for v in t.args)
-            used[block] = bits(v for i in block.instrs for v in i.operands)
-            defined[block] = bits([*block.params, *(r for i in block.instrs for r in i.results)])
-            self.used_later[block] = 0
-        changed = True
-        while changed:
-            changed = False
-            for block in blocks:
-                later = passed[block]
-                for target in block.successors():
-                    if target.block in self.live:
-                        after = target.block
-                        later |= (used[after] | self.used_later[after]) & ~defined[after]
-                if later != self.used_later[block]:
-                    self.used_later[block] = later
-                    changed = True
+        """Of numbers: what is in arrays has its cotangents in arrays."""
+        numbers = lambda values: [v for v in values if not isinstance(v.type, Array)]
+        live = lambda block: [t for t in block.successors() if t.block in self.live]
+        self.used_later = UsedLater(
+            [block for block in reversed(self.order) if block in self.live],
+            following=lambda block: [t.block for t in live(block)],
+            passed=lambda block: numbers(v for t in live(block) for v in t.args),
+            used=lambda block: numbers(v for i in block.instrs for v in i.operands),
+            defined=lambda block: [*block.params, *(r for i in block.instrs for r in i.results)],
+        )
+        self.reversed_by: dict[Block, Block] = {}  # by the block where the reverse begins
 
     def _cotangent_at_start(self, reverse: Block, v: Hashable) -> Value | None:
         """Zero, if nothing can have been added to the cotangent of `v` when a reverse block begins."""
-        behind = self.used_behind.get(reverse)
-        if behind is None or not isinstance(v, Value) or behind & self.bits_of.get(v, 0):
+        block = self.reversed_by.get(reverse)
+        if block is None or not isinstance(v, Value) or self.used_later(v, block):
             return None
         return zero(cotangent_type(v.type))
 

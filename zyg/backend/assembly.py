@@ -1,8 +1,8 @@
 """From instructions with labels, names and constants to a code object.
 
-Numbering names and constants and finding how far jumps go is done here, for just what the emitter emits; what code objects are
-like is left to `ConcreteBytecode` of the package `bytecode`. (Its `Bytecode`, which does all of it and checks each instruction
-twice, took a third of the time that a compilation takes; tests compare what comes out.)
+Numbering names and constants and finding how far jumps go is done here, for just what the emitter emits; how code objects are
+written is in `tables`. (`Bytecode` of the package `bytecode`, which does all of it and checks each instruction twice, took a third of
+the time that a compilation takes; tests compare what comes out.)
 """
 
 from __future__ import annotations
@@ -10,30 +10,26 @@ from __future__ import annotations
 import dis
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import accumulate
 from operator import add
 from types import CodeType
 from typing import Any, Final
 
-from bytecode import Compare, CompilerFlags, ConcreteBytecode, ConcreteInstr, Label
-from bytecode.concrete import ExceptionTableEntry
+from bytecode import Compare, ConcreteInstr, Label
 from bytecode.instr import (
     BITFLAG2_OPCODES,
     BITFLAG_OPCODES,
     DUAL_ARG_OPCODES,
     CellVar,
     FreeVar,
-    InstrLocation,
     TryBegin,
     TryEnd,
     opcode_has_argument,
 )
 
+from . import tables
 from .cpython import VERSION
-
-# (line, last line, column, last column), the last three None if only the line is known
-Location = tuple[int, int | None, int | None, int | None]
+from .tables import Location
 
 
 class Instruction:
@@ -74,11 +70,11 @@ _NONE, _CONSTANT, _LOCAL, _PAIR, _NAME, _FLAG_AND_NAME, _FLAGS_AND_NAME, _CELL, 
 class _Kind:
     """What is known of all instructions with a name."""
 
-    __slots__ = ("back", "caches", "effect", "effects", "kind", "name")
+    __slots__ = ("back", "caches", "effect", "effects", "kind", "number")
 
     def __init__(self, name: str):
         number = dis.opmap[name]
-        self.name: Final = name
+        self.number: Final = number
         self.kind: Final = _kind_of(number)
         sample = ConcreteInstr(name) if self.kind == _NONE else ConcreteInstr(name, 0)
         self.caches: Final = sample.use_cache_opcodes()
@@ -182,15 +178,12 @@ class _Assembly:
         self._place_cells()
         starts = self._place_jumps()
         signature = self.signature
-        made = ConcreteBytecode(
-            list(self._instructions()), consts=tuple(self.constants), names=tuple(self.names), varnames=self.locals,
-            exception_table=list(self._exceptions(starts)),
+        return CodeType(
+            *signature.counts, len(self.locals), depth, signature.flags, self._instructions(), tuple(self.constants), tuple(self.names),
+            tuple(self.locals), signature.filename, signature.name, signature.qualname, signature.first_line,
+            tables.line_table(signature.first_line, self._places()), tables.exception_table(self._exceptions(starts)),
+            tuple(signature.free), tuple(signature.cells),
         )  # fmt: skip
-        made.argcount, made.posonlyargcount, made.kwonlyargcount = signature.counts
-        made.cellvars, made.freevars = signature.cells, signature.free
-        made.name, made.qualname, made.filename = signature.name, signature.qualname, signature.filename
-        made.first_lineno, made.flags = signature.first_line, CompilerFlags(signature.flags)
-        return made.to_code(stacksize=depth, compute_exception_stack_depths=False)
 
     def _number(self) -> None:
         """Kinds and arguments, but for those of jumps and cells."""
@@ -280,23 +273,29 @@ class _Assembly:
             if not longer:
                 return starts
 
-    def _instructions(self) -> Iterator[ConcreteInstr]:
-        """An instruction that says nothing of its location has that of the one before it."""
-        current: Location | None = None
-        for kind, arg, extended, location in zip(self.kinds, self.args, self.extended, self.locations):
-            if location is current:
-                location = None
-            elif location is not None:
-                current = location
-            yield _concrete(kind.name, arg, extended, location)
-            for _ in range(kind.caches):
-                yield _CACHE
+    def _instructions(self) -> bytes:
+        return b"".join(
+            map(tables.unit, [k.number for k in self.kinds], self.args, self.extended, [k.caches for k in self.kinds])
+        )
 
-    def _exceptions(self, starts: list[int]) -> Iterator[ExceptionTableEntry]:
+    def _places(self) -> Iterator[tuple[int, Location]]:
+        """How many units come from which place. An instruction that says nothing of its location has that of the one before it."""
+        current: Location = (self.signature.first_line, None, None, None)
+        units = 0
+        for kind, extended, location in zip(self.kinds, self.extended, self.locations):
+            if location is not None and location is not current and location != current:
+                if units:
+                    yield units, current
+                current, units = location, 0
+            units += 1 + extended + kind.caches
+        if units:
+            yield units, current
+
+    def _exceptions(self, starts: list[int]) -> Iterator[tuple[int, int, int, int, bool]]:
         for region, first, last in _apart(self.regions):
             assert isinstance(region.target, Label) and isinstance(region.stack_depth, int)
             target = starts[self.labels[region.target]]
-            yield ExceptionTableEntry(starts[first], starts[last] - 1, target, region.stack_depth, region.push_lasti)
+            yield starts[first], starts[last], target, region.stack_depth, region.push_lasti
 
 
 def _apart(regions: list[tuple[TryBegin, int, int]]) -> list[tuple[TryBegin, int, int]]:
@@ -317,31 +316,6 @@ def _apart(regions: list[tuple[TryBegin, int, int]]) -> list[tuple[TryBegin, int
         if first < last:
             found.append((region, first, last))
     return found
-
-
-_CACHE = ConcreteInstr("CACHE", 0)
-
-
-@lru_cache(8192)
-def _concrete(name: str, arg: int, extended: int, location: Location | None) -> ConcreteInstr:
-    """Most instructions of a program are alike."""
-    place = None if location is None else _place(location)
-    if _KINDS[name].kind == _NONE:
-        return ConcreteInstr(name, location=place)
-    return ConcreteInstr(name, arg, location=place, extended_args=extended or None)
-
-
-# The last column that a short entry of a line table holds. `bytecode` writes later ones there, too, which reads as more entries:
-# a table that is longer than the code, behind whose end tracing and profiling write.
-_LAST_COLUMN = 127
-
-
-@lru_cache(1024)
-def _place(location: Location) -> InstrLocation:
-    line, last_line, _, end = location
-    if last_line == line and end is not None and end > _LAST_COLUMN:
-        return InstrLocation(line, None, None, None)
-    return InstrLocation(*location)
 
 
 __all__ = ["Instruction", "Location", "Signature", "assemble", "length", "stack_effect"]

@@ -6,7 +6,7 @@ behind all other code, so that in long functions most tests had one, for a jump 
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any
 
 from bytecode import Label
@@ -36,10 +36,10 @@ def _is_final(item: Any) -> bool:
 class _Islands:
     def __init__(self, code: list[Any]):
         self.code = code
-        self.places = [0]  # of the items, and the end, as they are without islands
-        for item in code:
-            self.places.append(self.places[-1] + length(item))
-        self.index = {item: n for n, item in enumerate(code) if isinstance(item, Label)}
+        self.places = list(
+            accumulate(map(length, code), initial=0)
+        )  # of the items, and the end, as they are without islands
+        self.index = {item: n for n, item in enumerate(code) if type(item) is Label}
         self.number = 0  # of the item that was put out last
         self.result: list[Any] = []
         self.at = 0  # the length of the result
@@ -51,27 +51,36 @@ class _Islands:
         if self.places[-1] <= _REACH:
             return self.code
         free = self._next_free()
+        places, wanted = self.places, self.wanted
         for n, item in enumerate(self.code):
-            if isinstance(item, Label) and item in self.wanted:
-                self._place_islands()
+            if type(item) is not Instruction:
+                if wanted and type(item) is Label and item in wanted:
+                    self._place_islands()
+                self.number = n
+                self.result.append(item)
+                continue
             self.number = n
-            if type(item) is Instruction and (item.name.startswith("POP_JUMP") or item.name == "FOR_ITER"):
+            name = item.name
+            if name.startswith("POP_JUMP") or name == "FOR_ITER":
                 item = self._reaching(item, n)
-            self._out(item)
-            if self.wanted and type(item) is Instruction:
-                room = self.begun + _REACH - _SLACK - _ISLAND * len(self.wanted) - self.at
-                late = (
-                    self.places[free[n + 1]] - self.places[n + 1] > room
-                )  # at the next place that control does not fall to
-                if late and (item.name in _FINAL or (room < _SLACK and item.name.startswith(_ENDS))):
+            self.result.append(item)
+            self.at += places[n + 1] - places[n]
+            if wanted:
+                room = self.begun + _REACH - _SLACK - _ISLAND * len(wanted) - self.at
+                late = places[free[n + 1]] - places[n + 1] > room  # at the next place that control does not fall to
+                if late and (name in _FINAL or (room < _SLACK and name.startswith(_ENDS))):
                     self._place_islands()
         return self._with_places_behind()
 
     def _next_free(self) -> list[int]:
         """Per item the next place, from there on, that control does not fall through to."""
-        found = [len(self.code)] * (len(self.code) + 1)
-        for n in range(len(self.code) - 1, -1, -1):
-            found[n] = n + 1 if _is_final(self.code[n]) else found[n + 1]
+        following = len(self.code)
+        found = [following] * (following + 1)
+        for n in range(following - 1, -1, -1):
+            item = self.code[n]
+            if type(item) is Instruction and item.name in _FINAL:
+                following = n + 1
+            found[n] = following
         return found
 
     def _reaching(self, jump: Instruction, n: int) -> Instruction:

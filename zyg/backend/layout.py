@@ -23,12 +23,12 @@ _NUMBERS = 16  # both locals have to be among the first
 def directed(code: list[Any]) -> list[Any]:
     """The code with jumps that are forward or backward as their labels lie, and without those to what comes next anyway."""
     code = _without_idle_jumps(code)
-    at = {item: n for n, item in enumerate(code) if isinstance(item, Label)}
+    at = {item: n for n, item in enumerate(code) if type(item) is Label}
     result: list[Any] = []
     behind: list[Any] = []
     for n, item in enumerate(code):
-        target = item.arg if type(item) is Instruction else None
-        if isinstance(target, Label):
+        if type(item) is Instruction and type(item.arg) is Label:
+            target = item.arg
             forward = at[target] > n
             if item.name == "JUMP_FORWARD" and not forward:
                 item = Instruction("JUMP_BACKWARD_NO_INTERRUPT", target, item.location)
@@ -50,11 +50,11 @@ def _without_idle_jumps(code: list[Any]) -> list[Any]:
     result: list[Any] = []
     here: set[Label] = set()  # the labels that come next
     for item in reversed(code):
-        if isinstance(item, Label):
+        if type(item) is Label:
             here.add(item)
-        elif type(item) is Instruction and item.name == "JUMP_FORWARD" and item.arg in here:
-            continue
-        else:
+        elif here:
+            if type(item) is Instruction and item.name == "JUMP_FORWARD" and item.arg in here:
+                continue
             here.clear()
         result.append(item)
     result.reverse()
@@ -67,14 +67,19 @@ def cleared(code: list[Any]) -> tuple[list[Any], int]:
     result: list[Any] = []
     deepest = n = 0
     while n < len(code):
+        item = code[n]
+        if type(item) is not Instruction or item.name != "LOAD_CONST" or item.arg is not None:
+            result.append(item)
+            n += 1
+            continue
         count = 0
         while count < _TOGETHER_AT_MOST and _sets_none(code, n + 2 * count):
             count += 1
         if count < 3:
-            result.append(code[n])
+            result.append(item)
             n += 1
             continue
-        where, nothing = code[n].location, _nothing(count)
+        where, nothing = item.location, _nothing(count)
         result += [Instruction("LOAD_CONST", nothing, where), Instruction("UNPACK_SEQUENCE", count, where)]
         result += [Instruction("STORE_FAST", store.arg, where) for store in code[n + 1 : n + 2 * count : 2]]
         deepest = max(deepest, count)

@@ -12,6 +12,7 @@ from zyg.ir.types import I64, OBJECT, TAPE
 from .. import objects
 from ..objects import delegation
 from ..objects.queries import TRUTHS
+from ..used_later import UsedLater
 from . import accesses, complexes, landing, rules
 from .carrying import carried
 from .forward import ForwardHalf, Saved, extra_operands
@@ -40,6 +41,7 @@ class ReverseHalf:
             type_of=lambda v: OBJECT,
             initial=lambda v: NOTHING,
             name_of=lambda v: f"d_{v.name}" if isinstance(v, Value) and v.name else "",
+            at_start=self._cotangent_at_start,
         )
         self.back, self.seed, self.shadows = (Value(OBJECT, name) for name in ("back", "d", "shadows"))
         self.tape, self.cursor = Value(TAPE, "tape"), Value(TAPE, "cursor")
@@ -85,6 +87,8 @@ class ReverseHalf:
                 self.bodies[block] = self.tails[block] = self.builder.new_block(f"{block.name}.r")
                 if block in entered_at_tail:
                     self.tails[block] = self.builder.new_block(f"{block.name}.not.r")
+        self.reversed_by = {body: block for block, body in self.bodies.items()}
+        self.used_later = self._used_later()
         self._start(entry)
         layout = [entry]
         # Per block those that come after it, as long as their reverses are not made.
@@ -212,6 +216,9 @@ class ReverseHalf:
             params = []
         elif raised and block in self.forward.taken:
             self._reverse_raised(block, source)
+            for instr in reversed(source.instrs):  # the other operations of such a block carry nothing
+                if self.forward.kinds.get(instr) == "global":
+                    self._reverse_global(instr)
         for p, arg in zip(params, target.args, strict=True):
             if p in taken:
                 self._add(arg, taken[p])
@@ -263,6 +270,34 @@ class ReverseHalf:
         self.halfway = None
 
     # ---- cotangents
+
+    def _used_later(self) -> UsedLater:
+        """What `_reverse_instr` and `_reverse_edge` may add to is used: operands, of what is recorded those of the original."""
+        forward = self.forward
+        following: dict[Block, list[Block]] = {}
+        passed: dict[Block, list[Value]] = {}
+        for block in forward.blocks:
+            for source, target in forward.edges[block] if block in forward.live else ():
+                following.setdefault(source, []).append(block)
+                passed.setdefault(source, []).extend(target.args)
+
+        def both(block: Block) -> list[Instr]:
+            return [*block.instrs, *(forward.originals[i] for i in block.instrs if i in forward.originals)]
+
+        return UsedLater(
+            [block for block in reversed(forward.dominators.order) if block in forward.live],
+            following=lambda block: following.get(block, ()),
+            passed=lambda block: passed.get(block, ()),
+            used=lambda block: [v for i in both(block) for v in i.operands],
+            defined=lambda block: [*block.params, *(r for i in both(block) for r in i.results)],
+        )
+
+    def _cotangent_at_start(self, reverse: Block, v: Value | tuple[Value, int | str]) -> Value | None:
+        """Nothing, if nothing can have been added to the cotangent of `v` (or an item of it) when the reverse of a block begins."""
+        block = self.reversed_by.get(reverse)
+        if block is None or self.used_later(v[0] if isinstance(v, tuple) else v, block):
+            return None
+        return NOTHING
 
     @property
     def _here(self) -> Block:

@@ -10,53 +10,70 @@ NOTHING = Const(None, NONE)
 
 def drop_zeros(function: Function) -> None:
     """Fold sums with what turned out to be zero, and block parameters that only ever get zero."""
-    replaced: dict[Value, Value] = {}
+    zero = _zeros(function)
+    replaced: dict[Value, Value] = dict.fromkeys(zero, NOTHING)
 
     def resolve(v: Value) -> Value:
         while v in replaced:
             v = replaced[v]
         return v
 
-    changed = True
-    while changed:
-        changed = False
-        incoming: dict[Value, list[Value]] = {}
-        for block in function.blocks:
-            kept = []
-            for instr in block.instrs:
-                map_uses(instr, resolve)
-                if instr.op == "accumulate" and any(map(is_nothing, instr.operands[1:3])):
-                    _, a, b = instr.operands[:3]
-                    replaced[instr.result] = b if is_nothing(a) else a
-                    changed = True
-                elif instr.op == "parts" and all(map(is_nothing, instr.operands)):
-                    replaced[instr.result] = NOTHING
-                    changed = True
-                elif instr.op == "join" and all(map(is_nothing, instr.operands[4:])):
-                    replaced[instr.result] = instr.operands[1]
-                    changed = True
-                else:
-                    kept.append(instr)
-                for target in instr.targets:
-                    for p, a in zip(target.block.params, target.args, strict=True):
-                        incoming.setdefault(p, []).append(a)
-            block.instrs[:] = kept
-        zero = set(incoming)
-        while True:  # optimistically: a cycle of parameters that pass zero around is zero
-            still = {p for p in zero if all(is_nothing(a) or a in zero for a in map(resolve, incoming[p]))}
-            if still == zero:
-                break
-            zero = still
-        for block in function.blocks:
-            gone = [k for k, p in enumerate(block.params) if p in zero]
-            if gone:
-                changed = True
-                replaced.update((block.params[k], NOTHING) for k in gone)
-                for b in function.blocks:
-                    for target in b.successors():
-                        if target.block is block:
-                            target.args[:] = [a for k, a in enumerate(target.args) if k not in gone]
-                block.params[:] = [p for p in block.params if p not in zero]
+    def nothing(v: Value) -> bool:
+        return v in zero or is_nothing(v)
+
+    for block in function.blocks:
+        kept = []
+        for instr in block.instrs:
+            if instr.op == "accumulate" and any(map(nothing, instr.operands[1:3])):
+                _, a, b = instr.operands[:3]
+                replaced.setdefault(instr.result, b if nothing(a) else a)
+            elif instr.op == "parts" and all(map(nothing, instr.operands)):
+                pass  # it is one of the zeros
+            elif instr.op == "join" and all(map(nothing, instr.operands[4:])):
+                replaced.setdefault(instr.result, instr.operands[1])
+            else:
+                kept.append(instr)
+        block.instrs[:] = kept
+    if not replaced:
+        return
+    for block in function.blocks:
+        for target in block.successors():
+            target.args[:] = [a for p, a in zip(target.block.params, target.args, strict=True) if p not in zero]
+        for instr in block.instrs:
+            map_uses(instr, resolve)
+    for block in function.blocks:
+        block.params[:] = [p for p in block.params if p not in zero]
+
+
+def _zeros(function: Function) -> set[Value]:
+    """The sums and block parameters that are zero: optimistically, so that cycles that only pass zero around are."""
+    summed: dict[Value, list[Value]] = {}  # per value, those that have to be zero for it to be
+    for block in function.blocks:
+        for instr in block.instrs:
+            if instr.op == "accumulate":
+                summed[instr.result] = instr.operands[1:3]
+            elif instr.op == "parts":
+                summed[instr.result] = instr.operands
+            elif instr.op == "join":
+                summed[instr.result] = [instr.operands[1], *instr.operands[4:]]
+            for target in instr.targets:
+                for p, a in zip(target.block.params, target.args, strict=True):
+                    summed.setdefault(p, []).append(a)
+    users: dict[Value, list[Value]] = {}
+    varies: set[Value] = set()
+    for v, values in summed.items():
+        for a in values:
+            if a in summed:
+                users.setdefault(a, []).append(v)
+            elif not is_nothing(a):
+                varies.add(v)
+    work = list(varies)
+    while work:
+        for user in users.get(work.pop(), ()):
+            if user not in varies:
+                varies.add(user)
+                work.append(user)
+    return summed.keys() - varies
 
 
 def is_nothing(v: Value) -> bool:
