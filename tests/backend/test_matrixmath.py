@@ -389,11 +389,13 @@ def test_elements_are_filled_added_and_copied():
                 np.testing.assert_array_equal(a, np.full((n, m), 2.5))
                 a[...] = own
                 assert np.array_equal(whole, around)
-    count_up = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p)(engine().part("zyg_count_up")["zyg_count_up"])
+    types = [ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
+    count_up = ctypes.CFUNCTYPE(None, *types)(engine().part("zyg_count_up")["zyg_count_up"])
     for n in (0, 1, 7, 8, 19):
-        numbers = np.full(n + 1, -7)
-        count_up(n, numbers.ctypes.data)
-        assert numbers.tolist() == [*range(n), -7]
+        for first, step in ((0, 1), (5, 3), (-2, -7)):
+            numbers = np.full(n + 1, -77)
+            count_up(n, numbers.ctypes.data, first, step)
+            assert numbers.tolist() == [*range(first, first + n * step, step), -77]
     for behind in range(-9, 10):  # in order, whatever overlaps
         x = draw.normal(size=60)
         expected = x.copy()
@@ -401,6 +403,44 @@ def test_elements_are_filled_added_and_copied():
             expected[k + behind] += expected[k]
         add(1, 20, x[20 + behind :].ctypes.data, 0, 8, x[20:].ctypes.data, 0, 8)
         np.testing.assert_array_equal(x, expected)
+
+
+@each_in_turn
+def test_multiples_of_rows_are_added():
+    matrix = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
+    outer_types = [ctypes.c_int64] * 2 + matrix * 2 + [ctypes.c_void_p, ctypes.c_int64]
+    scaled_types = [ctypes.c_int64] * 2 + matrix * 2 + [ctypes.c_double]
+    outer = ctypes.CFUNCTYPE(None, *outer_types)(engine().part("zyg_add_outer")["zyg_add_outer"])
+    scaled = ctypes.CFUNCTYPE(None, *scaled_types)(engine().part("zyg_add_scaled")["zyg_add_scaled"])
+    given = lambda v: (v.ctypes.data, *v.strides)
+    for n, m in ((0, 3), (3, 0), (1, 1), (1, 20), (3, 17), (5, 8)):
+        for whole, a in _layouts(n, m):
+            for _, b in _layouts(n, m):
+                around, own = whole.copy(), a.copy()
+                x = draw.normal(size=3 * n)[::-3]
+                scaled(n, m, *given(a), *given(b), -1.75)
+                np.testing.assert_array_equal(a, own + -1.75 * b)
+                a[...] = own
+                if n:
+                    outer(n, m, *given(a), *given(b), x.ctypes.data, x.strides[0])
+                    np.testing.assert_array_equal(a, own + x[:, None] * b[0])
+                a[...] = own
+                assert np.array_equal(whole, around)
+
+
+def test_products_of_vectors_have_second_derivatives():
+    def f(v):
+        a, x, y = v[:20].reshape(5, 4), v[20:24], v[24:]
+        b = a[::-1].T
+        return (y @ (a @ x)) ** 2 + (x @ x[::-1]) * np.sum(a @ x) + (x @ b) @ y
+
+    v = draw.normal(size=29)
+    near = lambda f, v: np.array([(f(v + h) - f(v - h)) / 2e-5 for h in 1e-5 * np.eye(len(v))])
+    slope = zyg.grad(f)
+    np.testing.assert_allclose(slope(v), near(f, v), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(zyg.hessian(f, v), near(slope, v), rtol=1e-6, atol=1e-6)
+    along = lambda v: slope(v) @ v
+    np.testing.assert_allclose(zyg.grad(along)(v), near(along, v), rtol=1e-6, atol=1e-6)
 
 
 @each_in_turn

@@ -55,6 +55,33 @@ def _matvec(e: Evaluator, *args: Abstract) -> Abstract:
     return _emit(e, f"zyg_matvec_{found.bits}", "vvrvvrvmvv", args)
 
 
+def add_scaled(m: int, y: Any, y1: int, x: Any, x1: int, s: float) -> None:
+    """y += s * x for vectors of doubles that lie apart, of `m` elements; each with its stride."""
+    y[...] += s * x
+
+
+@emits(add_scaled)
+def _add_scaled(
+    e: Evaluator, m: Abstract, y: Abstract, y1: Abstract, x: Abstract, x1: Abstract, s: Abstract
+) -> Abstract:
+    from zyg.frontend.values import Known
+
+    return _emit(e, "zyg_add_scaled", "vvmvvrvvv", (Known(1), m, y, Known(0), y1, x, Known(0), x1, s))
+
+
+def add_outer(n: int, m: int, c: Any, c0: int, c1: int, x: Any, x0: int, y: Any, y1: int) -> None:
+    """c += outer(x, y) for doubles, where c lies apart from the others; each with its strides."""
+    c[...] += np.outer(x, y)
+
+
+@emits(add_outer)
+def _add_outer(e: Evaluator, *args: Abstract) -> Abstract:
+    from zyg.frontend.values import Known
+
+    *matrix, x, x0, y, y1 = args
+    return _emit(e, "zyg_add_outer", "vvmvvrvvrv", (*matrix, y, Known(0), y1, x, x0))
+
+
 def factor(n: int, m: int, lu: Any, pivots: Any) -> int:
     """The LU factorisation of a packed matrix of doubles in its place, as LAPACK's of the transposed; 1 if it is singular. (This and
     the next two are where there is LAPACK.)"""
@@ -212,14 +239,14 @@ def _places_set(e: Evaluator, *args: Abstract) -> Abstract:
     return _emit(e, "zyg_places_set", "vwvrv", args)
 
 
-def count_up(n: int, row: Any) -> None:
-    """0, 1, ... to `n` numbers that lie together."""
-    row[:] = range(n)
+def count_up(n: int, row: Any, first: int, step: int) -> None:
+    """first, first + step, ... to `n` numbers that lie together."""
+    row[:] = range(first, first + n * step, step)
 
 
 @emits(count_up)
 def _count_up(e: Evaluator, *args: Abstract) -> Abstract:
-    return _emit(e, "zyg_count_up", "vw", args)
+    return _emit(e, "zyg_count_up", "vwvv", args)
 
 
 def take_rows(
