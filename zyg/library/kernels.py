@@ -55,20 +55,6 @@ def _matvec(e: Evaluator, *args: Abstract) -> Abstract:
     return _emit(e, f"zyg_matvec_{found.bits}", "vvrvvrvmvv", args)
 
 
-def add_scaled(m: int, y: Any, y1: int, x: Any, x1: int, s: float) -> None:
-    """y += s * x for vectors of doubles that lie apart, of `m` elements; each with its stride."""
-    y[...] += s * x
-
-
-@emits(add_scaled)
-def _add_scaled(
-    e: Evaluator, m: Abstract, y: Abstract, y1: Abstract, x: Abstract, x1: Abstract, s: Abstract
-) -> Abstract:
-    from zyg.frontend.values import Known
-
-    return _emit(e, "zyg_add_scaled", "vvmvvrvvv", (Known(1), m, y, Known(0), y1, x, Known(0), x1, s))
-
-
 def add_outer(n: int, m: int, c: Any, c0: int, c1: int, x: Any, x0: int, y: Any, y1: int) -> None:
     """c += outer(x, y) for doubles, where c lies apart from the others; each with its strides."""
     c[...] += np.outer(x, y)

@@ -1,5 +1,5 @@
 """Numbers in order; and doubles filled, added and copied, element by element: of one row, or of rows; `n` rows of `m`, and for each
-array the bytes from one row, and one element, to the next.  Also multiples of a row that are added, to one row or to several.
+array the bytes from one row, and one element, to the next.  Also multiples of one row that are added to rows.
 
 Eight at a time where elements lie together.  Where an array is added to that begins less than that behind the other one, what has
 just been written is read: one at a time.  That is told by the first rows. Others may be as near only where the rows of the two are not
@@ -80,8 +80,7 @@ TEXTS = {
     "zyg_count_up": _COUNTED,
     "zyg_copy_to": over_rows("zyg_copy_to", "ab", COPIED, before=_BEHIND, unless="%is_read"),
     "zyg_add_to": over_rows("zyg_add_to", "ab", ADDED, before=_BEHIND, unless="%is_read"),
-    # a += value * b; and a += outer(x, b), for which all rows of b are the first one.
-    "zyg_add_scaled": over_rows("zyg_add_scaled", "ab", _SCALED, "double %value.one", _VALUES),
+    # a += outer(x, b): all rows of b are the first one.
     "zyg_add_outer": over_rows(
         "zyg_add_outer", "ab", _SCALED, "ptr %x, i64 %x0", row=_FACTOR + _VALUES, rows={"b": "0"}
     ),

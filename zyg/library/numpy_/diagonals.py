@@ -57,7 +57,9 @@ def diag(v: Any, k: int = 0) -> Any:
 def from_diagonal(v: Any, k: int) -> Any:
     n = len(v) + abs(k)
     result = np.zeros((n, n), v.dtype)
-    places_on_diagonal(result, k)[...] = v
+    below, right = max(-k, 0), max(k, 0)
+    for i in range(len(v)):
+        result[i + below, i + right] = v[i]
     return result
 
 

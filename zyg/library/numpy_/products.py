@@ -16,7 +16,7 @@ from zyg.frontend.functions import shared, unchecked
 from zyg.frontend.merging import settled
 from zyg.frontend.operators import binary
 from zyg.frontend.selection import contiguous
-from zyg.frontend.values import Abstract, ArrayValue, Known, Number, describe, is_numeric, known
+from zyg.frontend.values import Abstract, ArrayValue, Known, describe, is_numeric, known
 from zyg.ir.types import BOOL, F64
 from zyg.rules import adjoint, tangent
 
@@ -288,35 +288,9 @@ def _dot_vectors_tangent(a: Any, b: Any) -> Any:
 
 @unchecked
 def add_scaled(y: Any, s: Any, x: Any) -> None:
-    """y += s * x. `y` lies apart from `x`."""
-    if are_doubles(y, x, x) and is_double(s):
-        kernels.add_scaled(len(y), y, y.strides[0], x, x.strides[0], s)
-        return
+    """y += s * x"""
     for i in range(len(y)):
         y[i] += s * x[i]
-
-
-@adjoint(add_scaled, mutates="y")
-def _add_scaled_rule(y: Any, s: Any, x: Any) -> Any:
-    add_scaled(y, s, x)
-
-    def back(_: Any, d: Any) -> Any:
-        return d, dot_vectors(d, x), lambda dx: add_scaled(dx, s, d)
-
-    return None, back
-
-
-@tangent(add_scaled, mutates="y")
-def _add_scaled_tangent(y: Any, s: Any, x: Any) -> Any:
-    add_scaled(y, s, x)
-
-    def push(dy: Any, ds: Any, dx: Any) -> Any:
-        made = dy.copy()
-        add_scaled(made, ds, x)
-        add_scaled(made, s, dx)
-        return None, made
-
-    return None, push
 
 
 # ------------------------------------------------------------------------------------- matrix and vector
@@ -420,7 +394,8 @@ def elements_into(y: Any, a: Any, x: Any, adds: bool) -> None:
 def add_outer(c: Any, x: Any, y: Any) -> None:
     """c += outer(x, y). `c` lies apart from the others."""
     if are_doubles(c, x, y):
-        kernels.add_outer(len(x), len(y), c, *c.strides, x, x.strides[0], y, y.strides[0])
+        c0, c1 = c.strides
+        kernels.add_outer(len(x), len(y), c, c0, c1, x, x.strides[0], y, y.strides[0])
         return
     for i in range(len(x)):
         for j in range(len(y)):
@@ -691,16 +666,6 @@ def are_doubles(a: Any, b: Any, c: Any) -> bool:
 @emits(are_doubles)
 def _are_doubles(e: Evaluator, *given: Abstract) -> Abstract:
     return Known(all(isinstance(v, ArrayValue) and v.type.dtype is F64 for v in given))
-
-
-def is_double(x: Any) -> bool:
-    """Whether a number is one."""
-    return isinstance(x, float)
-
-
-@emits(is_double)
-def _is_double(e: Evaluator, x: Abstract) -> Abstract:
-    return Known(isinstance(x, Number) and x.type is F64)
 
 
 def vector(x: Any) -> Any:
