@@ -225,14 +225,14 @@ def _places_set(e: Evaluator, *args: Abstract) -> Abstract:
     return _emit(e, "zyg_places_set", "vwvrv", args)
 
 
-def count_up(n: int, row: Any, first: int, step: int) -> None:
-    """first, first + step, ... to `n` numbers that lie together."""
-    row[:] = range(first, first + n * step, step)
+def count_up(n: int, row: Any) -> None:
+    """0, 1, ... to `n` numbers that lie together."""
+    row[:] = range(n)
 
 
 @emits(count_up)
 def _count_up(e: Evaluator, *args: Abstract) -> Abstract:
-    return _emit(e, "zyg_count_up", "vwvv", args)
+    return _emit(e, "zyg_count_up", "vw", args)
 
 
 def take_rows(

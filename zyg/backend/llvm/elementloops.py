@@ -35,29 +35,22 @@ _FACTOR = """\
 """
 
 
-# first, first + step, ... to elements that lie together.
+# 0, 1, ... up to the number of elements, which lie together.
 _COUNTED = """
-define void @zyg_count_up(i64 %n, ptr %a, i64 %first, i64 %step) {
+define void @zyg_count_up(i64 %n, ptr %a) {
 entry:
   %whole = and i64 %n, -8
-  %first.1 = insertelement <8 x i64> poison, i64 %first, i64 0
-  %first.8 = shufflevector <8 x i64> %first.1, <8 x i64> poison, <8 x i32> zeroinitializer
-  %step.1 = insertelement <8 x i64> poison, i64 %step, i64 0
-  %step.8 = shufflevector <8 x i64> %step.1, <8 x i64> poison, <8 x i32> zeroinitializer
-  %several = shl <8 x i64> %step.8, splat (i64 3)
-  %steps = mul <8 x i64> %step.8, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %begin = add <8 x i64> %first.8, %steps
   br label %eight
 eight:
   %k = phi i64 [ 0, %entry ], [ %k.next, %together ]
-  %x = phi <8 x i64> [ %begin, %entry ], [ %x.next, %together ]
+  %x = phi <8 x i64> [ <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>, %entry ], [ %x.next, %together ]
   %again = icmp slt i64 %k, %whole
   br i1 %again, label %together, label %rest
 together:
   %a.8 = getelementptr i64, ptr %a, i64 %k
   store <8 x i64> %x, ptr %a.8, align 8
   %k.next = add i64 %k, 8
-  %x.next = add <8 x i64> %x, %several
+  %x.next = add <8 x i64> %x, splat (i64 8)
   br label %eight
 rest:
   %j = phi i64 [ %k, %eight ], [ %j.next, %one ]
@@ -65,9 +58,7 @@ rest:
   br i1 %left, label %one, label %done
 one:
   %a.1 = getelementptr i64, ptr %a, i64 %j
-  %j.step = mul i64 %j, %step
-  %value = add i64 %first, %j.step
-  store i64 %value, ptr %a.1
+  store i64 %j, ptr %a.1
   %j.next = add i64 %j, 1
   br label %rest
 done:

@@ -14,7 +14,6 @@ from zyg.frontend.scalars import to_int
 from zyg.frontend.values import Abstract, Known, Number, describe, is_number, known, number_type
 from zyg.ir.types import F64, I64
 
-from .. import kernels
 from ..intrinsics import unsupported
 from ..registry import emits, implements
 from .common import inexact_dtype, result_dtype
@@ -56,7 +55,8 @@ def arange_ints(start: int, stop: int, step: int, dtype: Any) -> Any:
         raise ZeroDivisionError("division by zero")
     count = len(range(start, stop, step))
     result = np.empty(count, dtype)
-    kernels.count_up(count, result, start, step)
+    for i in range(count):
+        result[i] = start + i * step
     return result
 
 

@@ -64,7 +64,7 @@ def before(x: Any, y: Any) -> Any:
 @unchecked
 def order_of(a: Any, order: Any, stable: bool) -> None:
     """Put into `order` the places of the numbers of a packed vector in sorted order."""
-    kernels.count_up(len(a), order, 0, 1)
+    kernels.count_up(len(a), order)
     put_in_order(a, order, stable)
 
 
