@@ -80,3 +80,20 @@ def test_second_derivatives():
     v = np.array([1.0, -2.0, 0.5])
     expected = (by_hand(X + h * v, A)[0] - by_hand(X - h * v, A)[0]) / (2 * h)
     np.testing.assert_allclose(zyg.hvp(lambda x: chain(x, A), X, v), expected, rtol=1e-6)
+
+
+def rows_in_place(a, w):
+    for i in range(len(a)):
+        b = w @ a[i]
+        c = w @ (b * a[i])
+        a[i] = c * np.sin(b)
+    return np.sum(a)
+
+
+def test_a_loop_that_goes_through_arrays_keeps_one_record():
+    a, w = np.linspace(0.3, 1.4, 12).reshape(3, 4), np.linspace(-0.5, 0.7, 16).reshape(4, 4)
+    assert str(zyg.code_adjoint(rows_in_place, a, w)).count(" = stack ") == 1
+    f = lambda v: rows_in_place(v[:12].reshape(3, 4).copy(), v[12:].reshape(4, 4))
+    v = np.concatenate([a.ravel(), w.ravel()])
+    near = [(f(v + h) - f(v - h)) / 2e-6 for h in 1e-6 * np.eye(len(v))]
+    np.testing.assert_allclose(zyg.grad(f)(v), near, rtol=1e-6, atol=1e-8)

@@ -404,6 +404,39 @@ def test_elements_are_filled_added_and_copied():
 
 
 @each_in_turn
+def test_multiples_of_rows_are_added():
+    matrix = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
+    outer_types = [ctypes.c_int64] * 2 + matrix * 2 + [ctypes.c_void_p, ctypes.c_int64]
+    outer = ctypes.CFUNCTYPE(None, *outer_types)(engine().part("zyg_add_outer")["zyg_add_outer"])
+    given = lambda v: (v.ctypes.data, *v.strides)
+    for n, m in ((0, 3), (3, 0), (1, 1), (1, 20), (3, 17), (5, 8)):
+        for whole, a in _layouts(n, m):
+            for _, b in _layouts(n, m):
+                around, own = whole.copy(), a.copy()
+                x = draw.normal(size=3 * n)[::-3]
+                if n:
+                    outer(n, m, *given(a), *given(b), x.ctypes.data, x.strides[0])
+                    np.testing.assert_array_equal(a, own + x[:, None] * b[0])
+                a[...] = own
+                assert np.array_equal(whole, around)
+
+
+def test_products_of_vectors_have_second_derivatives():
+    def f(v):
+        a, x, y = v[:20].reshape(5, 4), v[20:24], v[24:]
+        b = a[::-1].T
+        return (y @ (a @ x)) ** 2 + (x @ x[::-1]) * np.sum(a @ x) + (x @ b) @ y
+
+    v = draw.normal(size=29)
+    near = lambda f, v: np.array([(f(v + h) - f(v - h)) / 2e-5 for h in 1e-5 * np.eye(len(v))])
+    slope = zyg.grad(f)
+    np.testing.assert_allclose(slope(v), near(f, v), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(zyg.hessian(f, v), near(slope, v), rtol=1e-6, atol=1e-6)
+    along = lambda v: slope(v) @ v
+    np.testing.assert_allclose(zyg.grad(along)(v), near(along, v), rtol=1e-6, atol=1e-6)
+
+
+@each_in_turn
 def test_where_flags_are_set():
     integer, pointer = ctypes.c_int64, ctypes.c_void_p
     count = ctypes.CFUNCTYPE(integer, integer, pointer, integer)(engine().part("zyg_count_set")["zyg_count_set"])

@@ -133,6 +133,29 @@ def test_a_second_process_finds_them_and_computes_the_same(tmp_path):
     assert np.frombuffer(bytes.fromhex(gradient)).shape == (20,)
 
 
+def test_of_what_is_damaged_the_rest_is_used_and_written_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("ZYG_CACHE_DIR", str(tmp_path / "kept"))
+    monkeypatch.setattr(kept, "_added", {b"one": b"first", b"two": b"second"})
+    kept.store()
+    (entry,) = (tmp_path / "kept").iterdir()
+    table, images = kept._loaded(entry.name)
+    assert {key: bytes(images[begin:end]) for key, (_, begin, end) in table.items()} == {
+        b"one": b"first",
+        b"two": b"second",
+    }
+    entry.write_bytes(entry.read_bytes().replace(b"first", b"worst"))
+    kept._added[b"three"] = b"third"
+    kept.store()
+    table, images = kept._loaded(entry.name)
+    assert {key: bytes(images[begin:end]) for key, (_, begin, end) in table.items()} == {
+        b"two": b"second",
+        b"three": b"third",
+    }
+    for content in (b"", entry.read_bytes()[:60], entry.read_bytes() + b"x"):
+        entry.write_bytes(content)
+        assert kept._loaded(entry.name) == ({}, b"")
+
+
 def test_source_that_was_changed_after_it_was_imported_is_not_trusted(monkeypatch):
     monkeypatch.setattr(zyg, "_imported_at", 0.0)
     kept._name.cache_clear()

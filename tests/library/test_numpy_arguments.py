@@ -38,3 +38,21 @@ def test_library_code_refuses_values():
     assert zyg.jit(lambda x: f(x, "even"))(1.0) == 1.0
     with pytest.raises(Unsupported, match="instead: write kind='even'"):
         zyg.jit(lambda x: f(x, "odd"))(1.0)
+
+
+@pytest.mark.parametrize("dtype, order", [(float, "C"), (float, "F"), (complex, "C"), (int, "C"), (bool, "F")])
+def test_diagonals_of_ones(dtype, order):
+    for columns in (None, 0, 2, 7):
+        made = lambda n, k, columns=columns: np.eye(n, columns, k, dtype, order)
+        compiled = zyg.jit(made)
+        for n in (0, 1, 3, 5):
+            for k in (-6, -3, -1, 0, 1, 2, 9):
+                expected, found = made(n, k), compiled(n, k)
+                assert found.dtype == expected.dtype and np.array_equal(found, expected)
+                assert found.flags.f_contiguous == expected.flags.f_contiguous
+
+
+def test_integers_in_steps():
+    for start, stop, step in ((3, 20, 1), (20, 3, -1), (0, 100, 7), (-5, -40, -3), (2**62, 2**62 + 9, 1), (9, 1, 1)):
+        found = zyg.jit(lambda n, stop=stop, step=step: np.arange(n, stop, step))(start)
+        assert found.dtype == np.int64 and np.array_equal(found, np.arange(start, stop, step))

@@ -43,6 +43,7 @@ COSTS = {
     "load": 2,
 }
 UNCHECKED = {"cadd": "add", "csub": "sub", "cmul": "mul", "cneg": "neg"}  # it did not overflow in the forward part
+_LOOPS = frozenset({"apply", "fill", "copyto", "addto", "alloc", "foreign", "pycall"})  # loops themselves, or calls
 SAVED_OUTSIDE = 1  # a value that the loop does not change, saved once per run of the loop
 INFINITE = 10**9
 
@@ -463,10 +464,12 @@ class Storage:
             reverse.instrs[-1:-1] = b.block.instrs
 
     def _may_vectorise(self, place: Block) -> bool:
-        """An innermost counted loop that carries nothing but its counter from one iteration to the next."""
+        """An innermost counted loop that carries nothing but its counter from one iteration to the next, and goes through no array."""
         a = self.a
         loop = a.loop_of[place]
         if loop is None or loop.children or loop not in a.counted or not a.counted[loop].known:
+            return False
+        if any(i.op in _LOOPS for block in loop.blocks for i in block.instrs):
             return False
         return not any(p.type in (F64, F32) for p in loop.header.params)
 

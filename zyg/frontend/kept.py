@@ -2,8 +2,9 @@
 
 A program on whole arrays calls forty to a hundred and fifty functions of `zyg.library` that are written in Python.  What `prepare` makes of
 them is the same in each process, so it is an entry of the cache that machine code is in (`backend/llvm/cache.py`): one for all
-functions that were ever read on this machine, by a digest of all source that `prepare` is made of.  In it a function is found by
-its code object's contents.  It is data alone (`marshal`, without code objects): what is made of it is made here.
+functions that were ever read on this machine, by a digest of all source that `prepare` is made of.  It begins with a table, in which
+a function is found by its code object's contents; the others are not looked at.  It is data alone (`marshal`, without code objects):
+what is made of it is made here.
 
 Code of users is not kept, nor is what has anything in it but numbers, texts, and code objects that are constants of the function.
 """
@@ -37,19 +38,23 @@ _NUMBERS: dict[Type, int] = {type: n for n, type in enumerate(_TYPES)}
 _PLAIN = (str, int, float, complex, bool, bytes, type(None), type(...))
 _CODE, _VALUE = "code", "value"  # what a constant is
 
-Entries = dict[bytes, tuple[int, bytes]]  # by a digest of the code: the function, behind a sum of its own
-_added: Entries = {}
+# By a digest of the code: a sum of the function's text, where that begins behind the table, and where it ends.
+Table = dict[bytes, tuple[int, int, int]]
+_NOTHING = memoryview(b"")
+_added: dict[bytes, bytes] = {}
 
 
 def load(code: CodeType) -> Prepared | None:
     """A function of zyg's own; None if it is not there."""
-    found = _entries().get(_key(code))
+    table, images = _entries()
     try:
-        if found is None or found[0] != crc32(found[1]):
+        total, begin, end = table[_key(code)]
+        image = images[begin:end]
+        if crc32(image) != total:
             return None
-    except (TypeError, IndexError):  # the file is not whole
+    except (KeyError, TypeError, ValueError):  # or the file is not whole
         return None
-    return _read(marshal.loads(found[1]), code)
+    return _read(marshal.loads(image), code)
 
 
 def add(code: CodeType, prepared: Prepared) -> None:
@@ -57,8 +62,7 @@ def add(code: CodeType, prepared: Prepared) -> None:
     if _name() is not None:
         written = _written(prepared, code)
         if written is not None:
-            image = marshal.dumps(written)
-            _added[_key(code)] = crc32(image), image
+            _added[_key(code)] = marshal.dumps(written)
 
 
 def store() -> None:
@@ -67,24 +71,43 @@ def store() -> None:
     if _added and name is not None:
         added = _added.copy()  # (another thread may add some)
         _added.clear()
-        _entries().update(added)
-        disk.store(name, marshal.dumps({**_loaded(name), **added}))
+        table, images = _loaded(name)
+        found = {key: bytes(images[begin:end]) for key, (_, begin, end) in table.items()}
+        sound = {key: image for key, image in found.items() if crc32(image) == table[key][0]}
+        disk.store(name, _written_out(sound | added))
+
+
+def _written_out(found: dict[bytes, bytes]) -> bytes:
+    table: Table = {}
+    end = 0
+    for key, image in found.items():
+        begin, end = end, end + len(image)
+        table[key] = crc32(image), begin, end
+    head = marshal.dumps(table)
+    return b"".join([len(head).to_bytes(8, "little"), head, *found.values()])
 
 
 @cache
-def _entries() -> Entries:
+def _entries() -> tuple[Table, memoryview]:
     name = _name()
-    return {} if name is None else _loaded(name)
+    return ({}, _NOTHING) if name is None else _loaded(name)
 
 
-def _loaded(name: str) -> Entries:
-    """(All of it would take longer to check than what a program wants of it takes to read.)"""
-    image = disk.load(name, whole=False)
+def _loaded(name: str) -> tuple[Table, memoryview]:
+    """The table, and what is behind it. (All of it would take longer to check than what a program wants of it takes to read.)"""
+    parts = disk.load_parts(name)
+    if parts is None:
+        return {}, _NOTHING
+    content = parts[1]
+    begin = 8 + int.from_bytes(content[:8], "little")
     try:
-        found = None if image is None else marshal.loads(image)
-    except (EOFError, ValueError, TypeError):
-        found = None
-    return found if type(found) is dict else {}
+        table, images = marshal.loads(content[8:begin]), content[begin:]
+        ends = [end for _, _, end in table.values()]
+        if max(ends) == len(images):
+            return table, images
+    except (EOFError, ValueError, TypeError, AttributeError):
+        pass
+    return {}, _NOTHING
 
 
 @cache
@@ -94,10 +117,10 @@ def _name() -> str | None:
         paths = [_ROOT / source for source in SOURCES]
         if max(path.stat().st_mtime for path in paths) > zyg._imported_at:
             return None
-        texts = [path.read_text(encoding="utf-8") for path in paths]
+        texts = [path.read_bytes() for path in paths]
     except OSError:
         return None
-    return disk.key("\0".join(texts), "untyped SSA", sys.version)
+    return disk.key(disk.digest_of_much(b"\0".join(texts)), "untyped SSA", sys.version)
 
 
 def _key(code: CodeType) -> bytes:

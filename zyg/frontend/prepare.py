@@ -18,8 +18,8 @@ from zyg.ir.types import OBJECT
 from .capture import capture
 
 _OWN = os.path.dirname(os.path.dirname(__file__)) + os.sep  # where zyg's source is
-# Functions of zyg's own that are read anew: to look on the disk takes as long, and code for scalars wants no more.
-FEW = 6
+# Functions of zyg's own that are read anew: to look on the disk takes as long, and code for scalars mostly wants no more.
+FEW = 2
 _own_read = 0
 
 # What a handler may do that only cleans up: CPython wraps inlined comprehensions in such handlers.

@@ -55,6 +55,19 @@ def _matvec(e: Evaluator, *args: Abstract) -> Abstract:
     return _emit(e, f"zyg_matvec_{found.bits}", "vvrvvrvmvv", args)
 
 
+def add_outer(n: int, m: int, c: Any, c0: int, c1: int, x: Any, x0: int, y: Any, y1: int) -> None:
+    """c += outer(x, y) for doubles, where c lies apart from the others; each with its strides."""
+    c[...] += np.outer(x, y)
+
+
+@emits(add_outer)
+def _add_outer(e: Evaluator, *args: Abstract) -> Abstract:
+    from zyg.frontend.values import Known
+
+    *matrix, x, x0, y, y1 = args
+    return _emit(e, "zyg_add_outer", "vvmvvrvvrv", (*matrix, y, Known(0), y1, x, x0))
+
+
 def factor(n: int, m: int, lu: Any, pivots: Any) -> int:
     """The LU factorisation of a packed matrix of doubles in its place, as LAPACK's of the transposed; 1 if it is singular. (This and
     the next two are where there is LAPACK.)"""

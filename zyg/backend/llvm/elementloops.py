@@ -1,5 +1,5 @@
 """Numbers in order; and doubles filled, added and copied, element by element: of one row, or of rows; `n` rows of `m`, and for each
-array the bytes from one row, and one element, to the next.
+array the bytes from one row, and one element, to the next.  Also multiples of one row that are added to rows.
 
 Eight at a time where elements lie together.  Where an array is added to that begins less than that behind the other one, what has
 just been written is read: one at a time.  That is told by the first rows. Others may be as near only where the rows of the two are not
@@ -22,6 +22,17 @@ _VALUES = """\
   %first = insertelement <8 x double> poison, double %value.one, i64 0
   %value.several = shufflevector <8 x double> %first, <8 x double> poison, <8 x i32> zeroinitializer"""
 _FILLED = "  store {1} %value.{0}, ptr %a.{0}, align 8"
+_SCALED = """\
+  %x.{0} = load {1}, ptr %a.{0}, align 8
+  %y.{0} = load {1}, ptr %b.{0}, align 8
+  %p.{0} = fmul {1} %value.{0}, %y.{0}
+  %z.{0} = fadd {1} %x.{0}, %p.{0}
+  store {1} %z.{0}, ptr %a.{0}, align 8"""
+_FACTOR = """\
+  %factor.at = mul i64 %i, %x0
+  %factor = getelementptr i8, ptr %x, i64 %factor.at
+  %value.one = load double, ptr %factor, align 8
+"""
 
 
 # 0, 1, ... up to the number of elements, which lie together.
@@ -60,5 +71,9 @@ TEXTS = {
     "zyg_count_up": _COUNTED,
     "zyg_copy_to": over_rows("zyg_copy_to", "ab", COPIED, before=_BEHIND, unless="%is_read"),
     "zyg_add_to": over_rows("zyg_add_to", "ab", ADDED, before=_BEHIND, unless="%is_read"),
+    # a += outer(x, b): all rows of b are the first one.
+    "zyg_add_outer": over_rows(
+        "zyg_add_outer", "ab", _SCALED, "ptr %x, i64 %x0", row=_FACTOR + _VALUES, rows={"b": "0"}
+    ),
     "zyg_fill": over_rows("zyg_fill", "a", _FILLED, "double %value.one", _VALUES),
 }

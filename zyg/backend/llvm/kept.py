@@ -39,9 +39,11 @@ def keep(lowered: Lowered, names: Sequence[str], write: Write) -> bool:
     return True
 
 
-def apart(lowered: Lowered, names: Sequence[str], write: Write) -> tuple[FunctionABI, list[ErrorSite]] | None:
+def apart(
+    lowered: Lowered, names: Sequence[str], write: Write, least: int = LINES
+) -> tuple[FunctionABI, list[ErrorSite]] | None:
     """How to call a function that is a module of its own, and the errors for which its numbers stand, from 1 on; None if it cannot
-    be one."""
+    be one, or has fewer lines than `least`."""
     from .cache import digest
 
     abi = lowered.signatures[names[0]]
@@ -52,7 +54,7 @@ def apart(lowered: Lowered, names: Sequence[str], write: Write) -> tuple[Functio
     for name in names:
         write(alone, name, "" if name == names[0] else "internal ")
     text = alone.text
-    if text.count("\n") < LINES or alone.objects:
+    if text.count("\n") < least or alone.objects:
         return None
     symbol = f"{_NAME}_{digest(text)[:32]}"
     lowered.kept[symbol] = text.replace(f"@{_NAME}(", f"@{symbol}(")

@@ -102,7 +102,8 @@ def literal(value: Any, type: Type) -> str:
 _PLAIN = re.compile(r"[-a-zA-Z$._][-a-zA-Z$._0-9]*\Z")
 SELF = "\0"  # in a metadata node: the node itself, which makes it distinct
 _STRANGE = re.compile(r"[^-a-zA-Z$._0-9]+")
-REFERENCE = re.compile(r'@(?:"[^"]*"|[-\w$.]+)|[#!]\d+')  # to a symbol, a group of attributes, a node of metadata
+# To a symbol, a group of attributes, a node of metadata. (Where each begins with one character, it is looked for that first.)
+REFERENCE = re.compile(r'@(?:"[^"]*"|[-\w$.]+)|#\d+|!\d+')
 
 
 def symbol(name: str) -> str:

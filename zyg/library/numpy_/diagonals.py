@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from zyg.frontend.functions import unchecked
+from zyg.frontend.values import Abstract, Known
 
-from ..registry import implements
+from ..registry import emits, implements
 from .common import product, result_dtype
 from .layouts import is_packed
 from .ordering import empty_of
+from .views import diagonal_of
+
+if TYPE_CHECKING:
+    from zyg.frontend.evaluator import Evaluator
 
 
 @implements(np.eye)
@@ -19,10 +24,18 @@ from .ordering import empty_of
 def eye(N: int, M: Any = None, k: int = 0, dtype: Any = float, order: Any = "C") -> Any:
     columns = N if M is None else M
     result = np.zeros((N, columns), dtype, order)
-    start = -k if k < 0 else 0
-    for i in range(start, min(N, columns - k)):
-        result[i, i + k] = 1
+    places_on_diagonal(result, k)[...] = 1
     return result
+
+
+def places_on_diagonal(a: Any, k: int) -> Any:
+    """A diagonal of a matrix, as a view that can be written."""
+    return np.lib.stride_tricks.as_strided(np.diagonal(a, k), writeable=True)
+
+
+@emits(places_on_diagonal)
+def _places_on_diagonal(e: Evaluator, a: Abstract, k: Abstract) -> Abstract:
+    return diagonal_of(e, a, k, Known(0), Known(1), writable=True)
 
 
 @implements(np.identity)

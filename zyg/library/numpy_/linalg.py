@@ -20,6 +20,7 @@ from zyg.rules import adjoint, tangent
 
 from ..registry import emits, implements
 from .constructors import asarray
+from .diagonals import places_on_diagonal
 from .layouts import conj_swapped, conjugated, is_complex, packed, stack_shape, swapped
 from .products import operands
 from .triangular import cholesky_lower, factor, factor_into, solve_factored, squared
@@ -125,11 +126,11 @@ def _identities(x: Any) -> Any:
 
 @unchecked
 def _put_ones(made: Any) -> None:
+    if made.ndim == 2:
+        places_on_diagonal(made, 0)[...] = 1
+        return
     for i in range(len(made)):
-        if made.ndim > 2:
-            _put_ones(made[i])
-        else:
-            made[i, i] = 1
+        _put_ones(made[i])
 
 
 @implements(np.linalg.cholesky)

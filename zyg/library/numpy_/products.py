@@ -392,10 +392,37 @@ def elements_into(y: Any, a: Any, x: Any, adds: bool) -> None:
 
 @unchecked
 def add_outer(c: Any, x: Any, y: Any) -> None:
-    """c += outer(x, y)"""
+    """c += outer(x, y). `c` lies apart from the others."""
+    if are_doubles(c, x, y):
+        c0, c1 = c.strides
+        kernels.add_outer(len(x), len(y), c, c0, c1, x, x.strides[0], y, y.strides[0])
+        return
     for i in range(len(x)):
         for j in range(len(y)):
             c[i, j] += x[i] * y[j]
+
+
+@adjoint(add_outer, mutates="c")
+def _add_outer_rule(c: Any, x: Any, y: Any) -> Any:
+    add_outer(c, x, y)
+
+    def back(_: Any, d: Any) -> Any:
+        return d, lambda dx: add_matvec(dx, d, y), lambda dy: add_matvec(dy, swapped(d), x)
+
+    return None, back
+
+
+@tangent(add_outer, mutates="c")
+def _add_outer_tangent(c: Any, x: Any, y: Any) -> Any:
+    add_outer(c, x, y)
+
+    def push(dc: Any, dx: Any, dy: Any) -> Any:
+        made = dc.copy()
+        add_outer(made, dx, y)
+        add_outer(made, x, dy)
+        return None, made
+
+    return None, push
 
 
 # ------------------------------------------------------------------------------------------- two matrices

@@ -18,7 +18,7 @@ from zyg.rules import adjoint, tangent
 
 from .. import blas, kernels
 from ..registry import implements
-from .layouts import conj_swapped, conjugated, is_complex, is_packed, packed, swapped
+from .layouts import conj_swapped, conjugated, general, is_complex, is_packed, packed, swapped
 from .products import add_stacked, by_blas, by_rows, leading
 
 SMALL = 8  # rows up to which loops are faster than a call of LAPACK
@@ -46,10 +46,11 @@ def lower_half(a: Any) -> Any:
 @unchecked
 def _lower_half(a: Any) -> Any:
     made = np.zeros(a.shape, a.dtype)
-    _lower_half_into(made, a)
+    _lower_half_into(made, general(a) if not is_complex(a) else a)
     return made
 
 
+@shared
 @unchecked
 def _lower_half_into(made: Any, a: Any) -> None:
     if a.ndim > 2:

@@ -139,7 +139,7 @@ def alloc(e: FunctionLowering, instr: Instr) -> None:
     assert isinstance(type, Array)
     shape = [e.value(v) for v in instr.operands]
     item, zeroed = SIZES[type.dtype], "true" if instr.attrs.get("fill") == "zeros" else "false"
-    if 0 < len(shape) < 4:
+    if 0 < len(shape) < 5:
         name = "zyg_array_make" + (str(len(shape)) if len(shape) > 1 else "")
         callee = e.module.external(name, "ptr", f"ptr, {'i64, ' * len(shape)}i64, i1", ARENA)
         lengths = [f"i64 {extent}" for extent in shape]
@@ -155,7 +155,7 @@ def alloc(e: FunctionLowering, instr: Instr) -> None:
             e.check_none(overflows, e.site(*TOO_BIG))
         callee = e.module.external("zyg_array_new", "ptr", "ptr, i64, i1", ARENA)
         header = e.call("ptr", callee, "ptr %ctx", f"i64 {size}", f"i1 {zeroed}", hint="header")
-    if 1 < len(shape) < 4:
+    if 1 < len(shape) < 5:
         e.check_made(header, NO_MEMORY, TOO_BIG)
     else:
         e.check(e.let(f"icmp ne ptr {header}, null"), e.site(*NO_MEMORY))

@@ -97,9 +97,10 @@ def _shared(e: FunctionLowering, instr: Instr, types: tuple[Type, ...]) -> Funct
         FunctionLowering(to, function, False, e.vector_variants).lower(linkage)
 
     by_kernels = have_kernels([t for t in types if isinstance(t, Array)])
-    # In a program of few loops LLVM makes something of what it knows of strides. The number of the only error does not matter.
+    # In a program of few loops LLVM makes something of what it knows of strides. The number of the only error does not matter. (It is a
+    # function all the same, so there is nothing to lose where it is a short one.)
     apart = e.lowered.keeps and WHOLE_ARRAYS in e.module.flags and not by_kernels
-    if apart and (found := kept.apart(e.lowered, [function.name], write)) is not None:
+    if apart and (found := kept.apart(e.lowered, [function.name], write, least=0)) is not None:
         return found[0]
     write(e.lowered, function.name, "internal ")
     if e.lowered.settled and by_kernels:

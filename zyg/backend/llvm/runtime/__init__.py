@@ -40,7 +40,7 @@ PARTS: dict[str, tuple[str, ...]] = {
         "zyg_ctx_free", "zyg_keep_object", "zyg_keep",
     ),
     "fastpaths": (
-        "zyg_array_new", "zyg_array_make", "zyg_array_make2", "zyg_array_make3", "zyg_box_array", "zyg_ctx_finish",
+        "zyg_array_new", "zyg_array_make", "zyg_array_make2", "zyg_array_make3", "zyg_array_make4", "zyg_box_array", "zyg_ctx_finish",
     ),
     "saved": ("zyg_ctx_escape", "zyg_saved_new", "zyg_saved_find", "zyg_saved_name"),
     "shapes": ("zyg_reshape",),

@@ -134,6 +134,18 @@ fail:
   ret ptr inttoptr (i64 1 to ptr)
 }
 
+define ptr @zyg_array_make4(ptr %ctx, i64 %first, i64 %second, i64 %third, i64 %fourth, i64 %item, i1 %zeroed) {
+  %row = call {i64, i1} @llvm.umul.with.overflow.i64(i64 %item, i64 %first)
+  %overflow = extractvalue {i64, i1} %row, 1
+  br i1 %overflow, label %fail, label %make, !prof !1
+make:
+  %bytes = extractvalue {i64, i1} %row, 0
+  %header = call ptr @zyg_array_make3(ptr %ctx, i64 %second, i64 %third, i64 %fourth, i64 %bytes, i1 %zeroed)
+  ret ptr %header
+fail:
+  ret ptr inttoptr (i64 1 to ptr)
+}
+
 ; An array for Python: a new reference or null.  One that was made in this call, which is over after this (`last`), and is
 ; returned as a whole, becomes an ndarray that owns the data: the call has nothing more to do with them, but the header still
 ; says whose they are, if they are returned twice.
