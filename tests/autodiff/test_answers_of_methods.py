@@ -264,7 +264,72 @@ def by_absolute_values(x):
     return total + sum(map(operator.attrgetter("w"), map(abs, [Vector(x, x), Vector(-x, x)])))
 
 
-PROGRAMS = [by_operators, by_answers, by_none, by_items_from_the_end, by_missing, by_absolute_values]
+class Made:
+    def __new__(cls, a, b=2.0):
+        if a > 100.0:
+            raise ValueError(a * b)
+        made = super().__new__(cls)
+        made.w = a * b
+        return made
+
+    def __init__(self, a, b=3.0):
+        self.v = a * b
+        if a > 10.0:
+            raise ValueError(a * a)
+        if a > 8.0:
+            return 5
+
+
+class MadeOtherwise(Made):
+    def __new__(cls, a, b=2.0):
+        if a > 5.0:
+            return MadeAlone(a)
+        return a * b if a > 4.0 else super().__new__(cls, a, b)
+
+
+class MadeAlone(MadeOtherwise):
+    def __new__(cls, a, b=2.0):
+        return object.__new__(cls)
+
+    def __init__(self, a, b=1.0):
+        self.v = a * a * b
+
+
+class MadeOfTwo(Made):
+    def __init__(self, a, b=3.0):
+        super().__init__(2.0 * a, b)
+        self.z = a
+
+
+class Pair(tuple):
+    def __new__(cls, a):
+        return super().__new__(cls, (a, 2.0 * a))
+
+    def __init__(self, a):
+        self.kept = self[0] * 3.0
+
+
+def by_new_and_init(x):
+    total = x
+    for _ in range(2):
+        for cls in (Made, MadeOtherwise, MadeAlone, MadeOfTwo):
+            for factor in (1.0, 4.2, 5.5, 9.0, 11.0, 110.0):
+                for named in ({}, {"b": x * x}):
+                    try:
+                        made = cls(factor * (1.0 + 0.01 * x), **named)
+                    except ValueError as error:
+                        total += error.args[0] * x
+                    except TypeError as error:
+                        total += len(str(error)) * x
+                    else:
+                        total += (
+                            made if type(made) is float else made.v * getattr(made, "w", x) * getattr(made, "z", 1.0)
+                        )
+        total += Pair(x).kept * Pair(x)[1] + Made(x).v + Made(2.0 * x, b=x).w
+    return total
+
+
+PROGRAMS = [by_new_and_init, by_operators, by_answers, by_none, by_items_from_the_end, by_missing, by_absolute_values]
 
 
 @pytest.mark.parametrize("f", PROGRAMS)
