@@ -22,7 +22,7 @@ class Less:
     def __lt__(self, other):
         self.n += 0.1 * other.v
         other.n += 0.2 * self.v
-        if self.v > 100.0 and other.v < 4.0:
+        if max(self.v, other.v) > 75.0:
             raise ValueError(self.v)
         return self.v < other.v
 
