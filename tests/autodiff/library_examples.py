@@ -501,10 +501,16 @@ def told(x):
     return x * x * part.numerator * part.denominator * part.as_integer_ratio()[1] * len(words)
 
 
+def in_error_states(x):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.float64(x) * x)
+
+
 PROGRAMS = {
     f.__name__: f
     for f in (
         eigenvalues,
+        in_error_states,
         numbers_as_arrays,
         covariances,
         histograms,

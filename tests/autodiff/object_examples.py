@@ -130,7 +130,7 @@ def deleted(x):
     b.w = 3.0 * x
     first = b.w
     delattr(b, "w")
-    setattr(b, "".join("w"), x * x)
+    setattr(b, "".join([b"".join([b"w"]).decode()]), x * x)
     return first * b.w * getattr(b, "missing", x) if hasattr(b, "w") else x
 
 

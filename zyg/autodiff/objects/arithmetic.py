@@ -20,7 +20,7 @@ import numpy as np
 
 from zyg.autodiff import objects
 
-from . import foreign
+from . import foreign, later
 from .cotangents import SCALARS, accumulate, is_number, real_like
 from .passing import passes
 
@@ -259,6 +259,30 @@ def find(cls: type, name: str) -> Any:
     return None
 
 
+def find_special(cls: type, name: str) -> Any:
+    """The same of a special method. One that is set to None is there, and raises when it is called (by `followed` CPython says so)."""
+    for c in cls.__mro__:
+        if name in c.__dict__:
+            found = c.__dict__[name]
+            return found if found is not None else _REFUSING.get(name, _refuse_call)
+    return None
+
+
+def _refuse_call(this: Any, *others: Any) -> Any:
+    raise TypeError("'NoneType' object is not callable")
+
+
+def _refuse_iteration(this: Any) -> Any:
+    raise TypeError(f"{type(this).__name__!r} object is not iterable")
+
+
+def _refuse_reversal(this: Any) -> Any:
+    raise TypeError(f"{type(this).__name__!r} object is not reversible")
+
+
+_REFUSING = {"__iter__": _refuse_iteration, "__reversed__": _refuse_reversal}
+
+
 def is_python(method: Any) -> bool:
     """Whether an operator method has to be differentiated: it is not of a builtin type."""
 
@@ -267,7 +291,7 @@ def is_python(method: Any) -> bool:
 
 def method_of(x: Any, name: str) -> Any:
     """The operator method of the class of `x`, if it is one to be differentiated, bound to `x`."""
-    method = find(type(x), name)
+    method = find_special(type(x), name)
     if method is None or not is_python(method):
         return None
     return method if not hasattr(type(method), "__get__") else method.__get__(x, type(x))
@@ -289,7 +313,7 @@ def by_methods(op: str, a: Any, b: Any) -> Any:
     """(value, back) of a binary operator, or of divmod, by operator methods of classes; None if there are no such methods."""
 
     ta, tb = type(a), type(b)
-    forward, reflected = find(ta, f"__{op}__"), find(tb, f"__r{op}__") if ta is not tb else None
+    forward, reflected = _methods(op, ta, tb)
     if not (is_python(forward) or is_python(reflected)):
         return None
     if isinstance(a, np.generic) and forward is not None and not _is_array(tb):
@@ -298,40 +322,95 @@ def by_methods(op: str, a: Any, b: Any) -> Any:
         )  # NumPy makes an array of the object, and has Python's number for its items (if there is one for the type)
         if not isinstance(item, np.generic):
             return by_methods(op, item, b)
-    order = [(a, b, forward, 0), (b, a, reflected, 1)]
-    if reflected is not None and issubclass(tb, ta) and reflected is not find(ta, f"__r{op}__"):
-        order.reverse()
-    for this, other, method, swapped in order:
-        if method is None:
-            continue
-        y, back = _by_method(method.__get__(this, type(this)), other, swapped)
-        if y is not NotImplemented:
-            return y, back
-    (divmod if op == "divmod" else FUNCTIONS[op])(a, b)  # raises the TypeError
-    raise TypeError(f"unsupported operand types for {op}: {ta.__name__!r} and {tb.__name__!r}")
+    if forward is not None and not _is_asked_later(op, ta, tb):
+        return _by_both(op, a, b, forward, reflected, 0)
+    return _by_both(op, a, b, reflected, forward, 1)
 
 
-@passes(lambda variables: [(run_method, variables["swapped"])])
-def _by_method(method: Any, other: Any, swapped: int) -> tuple[Any, Any]:
-    y, back = objects.calls.call(method, (other,))
-    return y, None if back is None else (run_method, back, swapped)
+def _methods(op: str, ta: type, tb: type) -> tuple[Any, Any]:
+    return find_special(ta, f"__{op}__"), find_special(tb, f"__r{op}__") if ta is not tb else None
 
 
 # Their `+` and `*` are those of sequences, which CPython comes to behind those of numbers: `"text" + x` asks x first.
 _SEQUENCES = (str, bytes, bytearray, list, tuple, deque, array.array)
 
 
-@passes(lambda variables: [(run_method, 1)])
-def by_other(op: str, a: Any, b: Any) -> Any:
-    """(value, back) of `+` or `*` of a sequence and what has an operator method of its own for that; None if it has none."""
-    ta, tb = type(a), type(b)
-    if op not in ("add", "mul") or ta is tb or not isinstance(a, _SEQUENCES):
-        return None
-    method = find(tb, f"__r{op}__")
-    if not is_python(method) or is_python(find(ta, f"__{op}__")) or is_python(find(ta, f"__r{op}__")):
-        return None
-    y, back = objects.calls.call(method.__get__(b, tb), (a,))
-    return None if y is NotImplemented else (y, None if back is None else (run_method, back, 1))
+def _is_asked_later(op: str, ta: type, tb: type) -> bool:
+    """Whether the method of the second operand is asked first."""
+    forward, reflected = _methods(op, ta, tb)
+    if reflected is None:
+        return False
+    own = find(ta, f"__r{op}__")
+    if op in ("add", "mul") and issubclass(ta, _SEQUENCES) and not is_python(forward) and not is_python(own):
+        return is_python(reflected)
+    return issubclass(tb, ta) and reflected is not own
+
+
+@passes()
+def _by_both(op: str, a: Any, b: Any, first: Any, second: Any, swapped: int) -> tuple[Any, Any]:
+    """`swapped`: the first one that is asked is that of `b`."""
+    before = None
+    if first is not None:
+        y, before = _by_method(first, a, b, swapped)
+        if y is not NotImplemented:
+            return y, before
+    return behind_answer(before, _by_other, op, a, b, second, 1 - swapped)
+
+
+@passes()
+def _by_other(op: str, a: Any, b: Any, method: Any, swapped: int) -> tuple[Any, Any]:
+    """The one that is asked last."""
+    if method is None:
+        raise _unsupported(op, a, b)
+    y, back = _by_method(method, a, b, swapped)
+    return (y, back) if y is not NotImplemented else behind_answer(back, _nobody, op, a, b)
+
+
+@passes()
+def by_the_other(op: str, a: Any, b: Any, swapped: bool) -> tuple[Any, Any]:
+    """The same, if the method of `a`, or if `swapped` that of `b`, has been asked and does not know."""
+    forward, reflected = _methods(op, type(a), type(b))
+    return _by_other(op, a, b, forward if swapped else reflected, 0 if swapped else 1)
+
+
+def _nobody(op: str, a: Any, b: Any) -> tuple[Any, Any]:
+    raise _unsupported(op, a, b)
+
+
+def _unsupported(op: str, a: Any, b: Any) -> TypeError:
+    """CPython's (which would ask the methods again)."""
+    kinds = f"{type(a).__name__!r} and {type(b).__name__!r}"
+    return TypeError(f"unsupported operand type(s) for {_SIGNS[op]}: {kinds}")
+
+
+_SIGNS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "mod": "%", "pow": "** or pow()", "floordiv": "//", "matmul": "@",
+    "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>", "divmod": "divmod()",
+}  # fmt: skip
+
+
+@passes()
+def behind_answer(before: Any, record: Any, *operands: Any) -> tuple[Any, Any]:
+    """(value, back) of what is done behind a method that gave NotImplemented; `before`: what undoes what that one did."""
+    if before is None:
+        return record(*operands)
+    with objects.reentry.undone(before):
+        y, back = record(*operands)
+    return y, before if back is None else (run_answers, back, before)
+
+
+def run_answers(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The second of two methods has given the value; what the first one did is undone after that."""
+    given = objects.calls.run(back[1], d, shadows)
+    more = objects.calls.run(back[2], None, shadows)
+    return given if more is None else more if given is None else tuple(map(accumulate, given, more))
+
+
+@passes(lambda variables: [(run_method, variables["swapped"])])
+def _by_method(method: Any, a: Any, b: Any, swapped: int) -> tuple[Any, Any]:
+    this, other = (b, a) if swapped else (a, b)
+    y, back = objects.calls.call(method.__get__(this, type(this)), (other,))
+    return y, None if back is None else (run_method, back, swapped)
 
 
 def run_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -366,7 +445,7 @@ def binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
             and not (op == "mod" and isinstance(a, (str, bytes, bytearray)))
         ):
             return objects.numpy_.binary(op, a, b)
-        made = by_other(op, a, b) or by_methods(op, a, b)
+        made = by_methods(op, a, b)
         if made is not None:
             return made
         if type(a) in TIMES or type(b) in TIMES:
@@ -425,13 +504,14 @@ def inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
         method = method_of(a, f"__i{op}__") if type(a) not in _CONTAINERS else None
         if method is not None:
             y, back = objects.calls.call(method, (b,))
-            if y is not NotImplemented:
-                return y, back
-            return plain(a, b)
-        made = by_other(op, a, b) or objects.container_operators.inplace(op, a, b)
+            return (y, back) if y is not NotImplemented else behind_answer(back, plain, a, b)
+        if isinstance(a, _SEQUENCES) and _is_asked_later(op, type(a), type(b)):
+            made = by_methods(op, a, b)
+        else:
+            made = objects.container_operators.inplace(op, a, b)
         if made is not None:
             return made
-        if find(type(a), f"__i{op}__") is None:
+        if find_special(type(a), f"__i{op}__") is None:
             return plain(a, b)
         what = f"the derivative of in-place `{op}` of a {type(a).__name__}"
         return _unknown(function, what, a, b)
@@ -454,6 +534,9 @@ def unary(op: str, slot: str | None = None) -> Callable[[Any], tuple[Any, Any]]:
 
         if isinstance(a, np.ndarray):
             return objects.numpy_.unary(op, a)
+        forward = later.special.special_method(slot, type(a), 1)
+        if forward is not None:
+            return forward(a)
         method = method_of(a, slot)  # (a class derived from a number's may have its own)
         if method is not None:
             return objects.calls.call(method, ())

@@ -118,8 +118,9 @@ for _function in (str, repr):
 
 
 @known(bool, exact=True)
+@passes(lambda variables: [(run_shift,)])
 def _bool(x: Any = False, /) -> tuple[Any, Any]:
-    return (bool(x), None) if type(x) in reach.SIZED else reentry.called(bool, (x,), {})
+    return (bool(x), None) if type(x) in reach.SIZED else shift(objects.queries.QUERIES["truth"](x))
 
 
 @known(len, exact=True)

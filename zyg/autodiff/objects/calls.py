@@ -47,10 +47,11 @@ AS_METHODS: dict[FunctionType, tuple[Handler, int]] = {}
 _told_apart = ByIdentity()  # the code of closures in KNOWN, of which each is a function of its own
 
 
-def known(*functions: Any, exact: bool = False) -> Callable[[Handler], Handler]:
+def known(*functions: Any, exact: bool = False, of_arrays: bool = True) -> Callable[[Handler], Handler]:
     """The decorated handler is what a call of each of these functions means under differentiation.
 
     exact: its backs give a cotangent for each argument of a call; those of others may leave out the last ones.
+    of_arrays: functions of NumPy work on their arguments.
     """
 
     def register(handler: Handler) -> Handler:
@@ -59,7 +60,7 @@ def known(*functions: Any, exact: bool = False) -> Callable[[Handler], Handler]:
             if type(f) is FunctionType and f.__closure__:
                 _told_apart.note(f.__code__, True)
             entry = handler if exact else functools.partial(run_known, handler)
-            KNOWN[f] = functools.partial(numpy_.guarded, f, entry) if _of_numpy(f) else entry
+            KNOWN[f] = functools.partial(numpy_.guarded, f, entry) if of_arrays and _of_numpy(f) else entry
             stands_for(handler, f)
         return handler
 
@@ -304,8 +305,9 @@ def _function(f: FunctionType) -> Any:
     one_of_several = rules.singled_out(code) or (
         f.__closure__ and (id(code) in _told_apart or rules.rule_for(f) is not None)
     )
-    if one_of_several or foreign.is_foreign(f):  # not what functions of this code are in general
-        if type(handler) is Function and lasts(f):
+    is_foreign = foreign.is_foreign(f)
+    if one_of_several or is_foreign:  # not what functions of this code are in general
+        if (is_foreign or type(handler) is Function) and lasts(f):
             _functions.note(f, handler)
         return handler
     _functions.note(code, handler)

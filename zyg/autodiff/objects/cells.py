@@ -6,7 +6,7 @@ from types import CellType
 from typing import Any
 
 from . import attributes, calls, later, native, subscripts
-from .arithmetic import find
+from .arithmetic import find_special
 from .cotangents import accumulate
 
 
@@ -67,7 +67,7 @@ def _run_set_global(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def record_with_enter(manager: Any) -> tuple[Any, ...]:
     """The exit method of a context manager, what entering gave, and the back: its `d` is that of the two."""
     cls = type(manager)
-    enter, leave = find(cls, "__enter__"), find(cls, "__exit__")
+    enter, leave = find_special(cls, "__enter__"), find_special(cls, "__exit__")
     if enter is None or leave is None:
         missing = "__enter__" if enter is None else "__exit__"
         raise TypeError(

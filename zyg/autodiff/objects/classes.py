@@ -170,6 +170,8 @@ def run_init(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def run_construct(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, new_back, init_back = back
     second = calls.run(init_back, None, shadows)
+    if second is not None and second[0] is not None:
+        d = accumulate(d, second[0])  # (of an instance that has a cotangent which flows)
     first = calls.run(new_back, d, shadows)
     if first is None:
         return second

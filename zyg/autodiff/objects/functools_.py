@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import abc
 import functools
 from collections.abc import Mapping
-from types import BuiltinFunctionType, FunctionType, ModuleType, NoneType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType, NoneType
 from typing import Any
 
 from ..trying import bodies
 from . import builtins_, calls, iteration, later, listwise, reentry, sources
 from .adapters import adapter
 from .calls import known
-from .cotangents import accumulate, sums
+from .classes import without_flow
+from .cotangents import INERT, accumulate, sums
 from .passing import hands_on, passes
 
 _MISSING = object()
@@ -147,24 +149,73 @@ def _run_partial(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @passes()
 def call_partial(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A call of a `functools.partial`."""
-    names = tuple(f.keywords)
-    if not kwargs and type(f.func) is FunctionType:
-        forward = adapter(f.func, len(f.args) + len(args), names)
-        if forward is not None:
-            return _call_fixed(forward, f, args)
-    return _call_named(f, args, kwargs, {**f.keywords, **kwargs})
+    named = {**f.keywords, **kwargs} if kwargs else f.keywords
+    forward, bound = _function_of(f, len(f.args) + len(args), tuple(named))
+    if forward is None:
+        return _call_named(f, args, kwargs, named)
+    if kwargs:
+        return _call_by_names(forward, bound, f, args, kwargs, named)
+    return _call_fixed(forward, bound, f, args)
+
+
+def _function_of(f: Any, count: int, names: tuple[str, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """The forward half of a plain function in a partial object, or of one that is bound there to what has no cotangent that flows, and
+    what it is bound to; else None."""
+    of = f.func
+    if type(of) is FunctionType:
+        return adapter(of, count, names), ()
+    if type(of) is MethodType and type(of.__func__) is FunctionType:
+        kind = type(of.__self__)
+        if kind in without_flow or not later.knowledge.flows(kind):
+            return adapter(of.__func__, 1 + count, names, True), (of.__self__,)
+    return None, ()
 
 
 @passes(lambda variables: [(_run_fixed, variables["f"], len(variables["args"]))])
-def _call_fixed(forward: Any, f: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
-    y, back = forward(*f.args, *args, *f.keywords.values())
+def _call_fixed(forward: Any, bound: tuple[Any, ...], f: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+    y, back = forward(*bound, *f.args, *args, *f.keywords.values())
     return y, None if back is None else (_run_fixed, back, f, len(args))
+
+
+@passes(lambda v: [(_run_call_partial, *_names_of_partial(v["f"], v["args"], v["kwargs"], v["named"]))])
+def _call_by_names(
+    forward: Any, bound: tuple[Any, ...], f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], named: dict[str, Any]
+) -> tuple[Any, Any]:
+    y, back = forward(*bound, *f.args, *args, *named.values())
+    return y, None if back is None else (_run_call_partial, back, *_names_of_partial(f, args, kwargs, named))
 
 
 @passes(lambda v: [(_run_call_partial, *_names_of_partial(v["f"], v["args"], v["kwargs"], v["named"]))])
 def _call_named(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], named: dict[str, Any]) -> tuple[Any, Any]:
     y, back = calls.forward_by_others(f.func, bool(named))(*f.args, *args, **named)
     return y, None if back is None else (_run_call_partial, back, *_names_of_partial(f, args, kwargs, named))
+
+
+@passes()
+def read_partial_method(found: functools.partialmethod[Any], x: Any, cls: type) -> tuple[Any, Any]:
+    """What `partialmethod` gives for an instance: a partial object of the method, with the same fixed arguments."""
+    if type(found.func) is FunctionType and type(found.keywords) is dict and type(found.args) is tuple:
+        y: Any = found.__get__(x, cls)
+        if INERT.issuperset(map(type, found.args)) and INERT.issuperset(map(type, found.keywords.values())):
+            return y, None
+        return y, (_run_read_partial_method, found, y)
+    y, back = calls.call(functools.partialmethod.__get__, (found, x, cls))
+    return y, None if back is None else (_run_asked, back)
+
+
+def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else (given[2],)
+
+
+def _run_read_partial_method(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, found, y = back
+    held = shadows.take_attr(y, "args")
+    if held is not None:
+        shadows.add_attr(found, "args", held)
+    for name in y.keywords:
+        if (c := shadows.take_key(y.keywords, name)) is not None:
+            shadows.add_key(found.keywords, name, c)
 
 
 def _names_of_partial(f: Any, args: Any, kwargs: Any, named: Any) -> tuple[Any, ...]:
@@ -267,4 +318,4 @@ def _run_call_partial(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, *given[1 + len(f.args) : start], *[by_name.get(name) for name in names]
 
 
-builtins_.constant(functools.cache, functools.lru_cache, functools.wraps, functools.update_wrapper)
+builtins_.constant(functools.cache, functools.lru_cache, functools.wraps, functools.update_wrapper, abc.get_cache_token)

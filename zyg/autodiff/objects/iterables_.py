@@ -37,7 +37,7 @@ from .cotangents import INERT, accumulate
 from .iteration import Iterator
 from .quiet import is_quiet
 from .reach import PLAIN, check_key
-from .sources import Ends, Until, adapted
+from .sources import BackwardsByIndex, Ends, Until, adapted, whole
 
 # ---------------------------------------------------------------------------------------- containers from iterables
 
@@ -195,26 +195,30 @@ def _array(typecode: str, iterable: Any = (), /) -> tuple[Any, Any]:
 
 @known(sorted, exact=True)
 def _sorted(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> tuple[Any, Any]:
+    given = iterable
     if type(iterable) is list:
         if key is None and PLAIN.issuperset(map(type, iterable)):
             order, asked = sorted(range(len(iterable)), key=iterable.__getitem__, reverse=reverse), None
         else:
-            order, asked = order_of(iterable, key, reverse, (draining.give_list, iterable))
+            iterable = iterable[:]  # which keys may change
+            order, asked = order_of(iterable, key, reverse, (draining.give_list, given))
         ordered = [iterable[k] for k in order]
-        return ordered, (run_sorted_list, ordered, iterable, order, asked)
+        return ordered, (run_sorted_list, ordered, given, order, asked)
     items, drain = draining.drained(iterable, asked=True)
     order, asked = order_of(items, key, reverse, drain)
     y = [items[k] for k in order]
     return y, (run_sorted, y, order, asked, drain)
 
 
-def order_of(items: list[Any], key: Any, reverse: Any, drain: tuple[Any, ...]) -> tuple[list[int], Any]:
-    """The order of the items, and what undoes the calls for their keys."""
+def order_of(
+    items: list[Any], key: Any, reverse: Any, drain: tuple[Any, ...], sort: Any = sorted
+) -> tuple[list[int], Any]:
+    """The order of the items, and what undoes the calls for their keys. `sort`: what sorts their numbers."""
     compare = None if key is None else objects.stdlib_.compared_by(key)
     if compare is not None:
-        return keys.order_by(compare, items, reverse, drain)
+        return keys.order_by(compare, items, reverse, drain, sort)
     found, asked = keys.keys_of(items, key, drain)
-    return keys.chosen(sorted, found, asked, drain, reverse=reverse)
+    return keys.chosen(sort, found, asked, drain, reverse=reverse)
 
 
 def run_sorted_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -612,8 +616,10 @@ def _from_the_end(x: Any) -> tuple[Any, Any]:
     if isinstance(x, (iteration.Values, iteration.Items)):
         iterator, rec = iteration.pairs(x)
         return Iterator(iter(list(iterator)[::-1]), "reversed"), None
-    if is_python(find(type(x), "__getitem__")):
-        return Iterator(_backwards_by_items(x), "reversed"), None
+    if is_python(find(type(x), "__getitem__")) and not isinstance(x, dict):
+        length, asked = calls.call(len, (x,))
+        steps = BackwardsByIndex(x, length)
+        return Iterator(steps, "reversed"), (_run_backwards, whole(steps), asked)
     y = reversed(x)
     if isinstance(x, np.ndarray):
         return Iterator(iter(list(iteration.with_backs(x)[0])[::-1]), "reversed"), None
@@ -630,11 +636,6 @@ def _backwards(x: Any) -> Any:
             yield base.__getitem__(x, index), (iteration.run_list_item, x, index)
 
 
-def _backwards_by_items(x: Any) -> Any:
-    for index in range(len(x) - 1, -1, -1):
-        item, back = subscripts.record_getitem(x, index)
-        yield item, None if back is None else (_run_item_method, back)
-
-
-def _run_item_method(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    calls.run(back[1], d, shadows)
+def _run_backwards(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    calls.run(back[1], None, shadows)
+    calls.run(back[2], None, shadows)

@@ -433,7 +433,7 @@ def _general(x: Any, by_loop: bool = False) -> tuple[Any, Any]:
     made_plainly = plain_pairs(x)
     if made_plainly is not None:
         return made_plainly
-    if objects.arithmetic.find(t, "__iter__") is None and objects.arithmetic.is_python(
+    if objects.arithmetic.find_special(t, "__iter__") is None and objects.arithmetic.is_python(
         objects.arithmetic.find(t, "__getitem__")
     ):
         return _stepped(sources.ByIndex(x))
@@ -561,7 +561,7 @@ def record_iter(x: Any) -> tuple[Any, Any]:
     if t is tuple and not INERT.issuperset(map(type, x)):
         gathered = list(x)
         return Direct(zip(x, count()), gathered, "tuple_iterator"), (run_gathered, gathered, len(x))
-    method = objects.arithmetic.find(type(x), "__iter__")
+    method = objects.arithmetic.find_special(type(x), "__iter__")
     if objects.arithmetic.is_python(method):
         made, back = _called(x, method)
         if isinstance(made, Iterator) or objects.arithmetic.is_python(objects.arithmetic.find(type(made), "__next__")):

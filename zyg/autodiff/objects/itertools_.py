@@ -282,8 +282,11 @@ draining.LEADING[_Spread] = _leading_spread
 
 @known(itertools.accumulate)
 def _accumulate(iterable: Any, func: Any = None, *, initial: Any = None) -> tuple[Any, Any]:
-    if type(iterable) is list and initial is None:
-        return _Totals(iterable, func), None
+    if type(iterable) is list:
+        if initial is None:
+            return _Totals(iterable, func), None
+        place = _Running()
+        return _Totals(iterable, func, initial, place), (_run_accumulate, None, place)
     iterator, rec = iteration.noted_with_backs(iterable)
     step = BINARY_RECORD["add"] if func is None else None
     if initial is None:
@@ -294,24 +297,46 @@ def _accumulate(iterable: Any, func: Any = None, *, initial: Any = None) -> tupl
 
 
 class _Totals(iteration.Begun):
-    """What `accumulate` gives of a list."""
+    """What `accumulate` gives of a list. `place`: of the cotangent of what it begins with, if that is no item."""
 
-    __slots__ = ("function", "items")
+    __slots__ = ("function", "initial", "items", "place")
 
-    def __init__(self, items: list[Any], function: Any):
+    def __init__(self, items: list[Any], function: Any, initial: Any = None, place: Any = None):
         super().__init__("accumulate")
         self.items: list[Any] | None = items  # as long as it has given nothing
         self.function = function
+        self.initial = initial
+        self.place = place
 
     def only_calculates(self) -> bool:
-        return keys.is_harmless(self.function) and is_quiet(self.function, self.items or ())
+        return keys.is_harmless(self.function) and is_quiet(self.function, self.values() or ())
 
     def begun(self) -> Any:
         items, self.items = self.items, None
         if items is None:
             return iter(())
         step = BINARY_RECORD["add"] if self.function is None else None
-        return _accumulated(iteration.with_backs(items)[0], step, self.function)
+        return _accumulated(iteration.with_backs(items)[0], step, self.function, self.initial, self.place)
+
+    def values(self) -> list[Any] | None:
+        """What is added up, as the list is now; None if something has been given already."""
+        if self.items is None:
+            return None
+        return self.items[:] if self.place is None else [self.initial, *self.items]
+
+    def taken(self) -> Any:
+        """All is given at once: what `_give_to` gives the cotangents of the values to."""
+        of, self.items = (self.place, self.items), None
+        return of
+
+
+def _give_to(of: tuple[Any, list[Any]], ds: list[Any], shadows: Any) -> None:
+    place, items = of
+    if place is not None:
+        if ds[0] is not None:
+            shadows.add_attr(place, "initial", ds[0])
+        ds = ds[1:]
+    shadows.add_all(items, 0, ds)
 
 
 def _drain_totals(it: _Totals) -> tuple[list[Any], tuple[Any, ...]]:
@@ -321,30 +346,28 @@ def _drain_totals(it: _Totals) -> tuple[list[Any], tuple[Any, ...]]:
 
 def _totals_at_once(it: _Totals) -> tuple[list[Any], tuple[Any, ...]] | None:
     """Totals of real numbers by an operator."""
-    x = it.items
-    made = None if x is None else listwise.totals(operator.add if it.function is None else it.function, x[:])
+    x = it.values()
+    made = None if x is None else listwise.totals(operator.add if it.function is None else it.function, x)
     if made is None:
         return None
-    it.items = None
     ys, by_total, by_item = made
-    return ys, (_give_totals, x, by_total, by_item)
+    return ys, (_give_totals, it.taken(), by_total, by_item)
 
 
 def _extremes(it: _Totals) -> tuple[list[Any], tuple[Any, ...]] | None:
     """The greatest, or least, of floats so far."""
-    x, f = it.items, it.function
+    x, f = it.values(), it.function
     if not x or (f is not max and f is not min) or calls.forward_of(f) is not calls.KNOWN[f]:  # the user's rule
         return None
     if not {float}.issuperset(map(type, x)):
         return None
     ys = list(itertools.accumulate(x, f))
-    it.items = None
-    return ys, (_give_extremes, x, [True, *map(operator.is_not, ys, ys[1:])])
+    return ys, (_give_extremes, it.taken(), [True, *map(operator.is_not, ys, ys[1:])])
 
 
 def _give_extremes(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
     """Each item that was the greatest gets what comes to it until the next one; others, and those that came before, get zero."""
-    _, x, chosen = drain
+    _, of, chosen = drain
     if ds is None:
         return
     parts: list[Any] = [None] * len(chosen)
@@ -353,7 +376,7 @@ def _give_extremes(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -
         parts, end = [0.0] * len(chosen), len(chosen)
         for k in reversed([*itertools.compress(itertools.count(), chosen)]):
             parts[k], end = sum(ds[k:end]), k
-        shadows.add_all(x, 0, parts)
+        _give_to(of, parts, shadows)
         return
     for k in range(len(chosen) - 1, -1, -1):
         d = ds[k]
@@ -362,12 +385,12 @@ def _give_extremes(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -
             zero = 0.0 * here
             zero = zero if zero == zero else of_kink(here)
             parts[k], later = (here, zero) if chosen[k] else (zero, here)
-    shadows.add_all(x, 0, parts)
+    _give_to(of, parts, shadows)
 
 
 def _totals_in_turn(it: _Totals, types: frozenset[type] | None = None) -> tuple[list[Any], tuple[Any, ...]] | None:
     """Totals by a function that only calculates; None for others, or if not all are of these types. (Then it is called again.)"""
-    x = it.items
+    x = it.values()
     if not x or it.function is None or not keys.is_harmless(it.function) or not is_quiet(it.function, x):
         return None
     forward = calls.forward_by_others(it.function)
@@ -382,20 +405,19 @@ def _totals_in_turn(it: _Totals, types: frozenset[type] | None = None) -> tuple[
         return None
     if types is not None and not types.issuperset(map(type, ys)):
         return None
-    it.items = None
-    return ys, (_give_in_turn, x, backs)
+    return ys, (_give_in_turn, it.taken(), backs)
 
 
 def _give_in_turn(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
-    _, x, backs = drain
+    _, of, backs = drain
     parts: list[Any] = [None] * (len(backs) + 1)
     later: Any = None
     for k in range(len(backs), 0, -1):
         here = later if ds is None else accumulate(ds[k], later)
         given = calls.run(backs[k - 1], here, shadows)
-        _, later, parts[k] = (None, None, None) if given is None else given
+        later, parts[k] = (None, None) if given is None else (given[1], given[2])
     parts[0] = later if ds is None else accumulate(ds[0], later)
-    shadows.add_all(x, 0, parts)
+    _give_to(of, parts, shadows)
 
 
 def _leading_totals(it: _Totals, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
@@ -404,9 +426,9 @@ def _leading_totals(it: _Totals, types: frozenset[type]) -> tuple[list[Any], tup
 
 
 def _give_totals(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
-    _, x, by_total, by_item = drain
+    _, of, by_total, by_item = drain
     if ds is not None:
-        shadows.add_all(x, 0, listwise.all_to_items(ds, by_total, by_item))
+        _give_to(of, listwise.all_to_items(ds, by_total, by_item), shadows)
 
 
 iteration.SOURCES[_Totals] = iteration.iterator_pairs

@@ -230,7 +230,7 @@ class _Standing:
 
 
 def order_by(
-    compare: Any, items: list[Any], reverse: bool, drain: tuple[Any, ...]
+    compare: Any, items: list[Any], reverse: bool, drain: tuple[Any, ...], sort: Any
 ) -> tuple[list[int], Compared | None]:
     """The order of items by a function that compares two of them, as `sorted` with `functools.cmp_to_key` makes it, and
     what undoes that it was called."""
@@ -242,7 +242,7 @@ def order_by(
     with reentry.undone((_run_keys_left, asked, drain, len(items))):
         if _compares_alone(compare, items):
             found = list(map(functools.cmp_to_key(compare), items))
-            return sorted(numbers, key=found.__getitem__, reverse=reverse), None
+            return sort(numbers, key=found.__getitem__, reverse=reverse), None
         forward = calls.forward_by_others(compare)
 
         def ask(i: int, j: int) -> Any:
@@ -260,7 +260,7 @@ def order_by(
             backs[-1] = run_comparison, back, below
             return -1 if less else 0
 
-        order = sorted(numbers, key=functools.cmp_to_key(ask), reverse=reverse)
+        order = sort(numbers, key=functools.cmp_to_key(ask), reverse=reverse)
     return order, None if backs.count(None) == len(backs) else asked
 
 

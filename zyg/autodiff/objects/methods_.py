@@ -13,12 +13,14 @@ from fractions import Fraction
 from types import FunctionType
 from typing import Any
 
-from . import calls, construction, draining, iteration, reentry, subscripts
+from ..trying import bodies
+from . import calls, construction, draining, iteration, keys, later, reentry, subscripts
 from .arithmetic import RULES, find, is_python, number_back
 from .builtins_ import ask, shift
 from .calls import method
-from .iterables_ import order_of, undo_keys
+from .iterables_ import order_of
 from .iteration import Iterator
+from .passing import passes
 
 # ---------------------------------------------------------------------------------------------- methods of list
 
@@ -100,8 +102,8 @@ def run_cleared(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 @method(list, "copy", exact=True)
 def _list_copy(x: list[Any]) -> tuple[Any, Any]:
-    y = x[:]
-    return y, (subscripts.run_list_slice, y, x, range(len(x)))
+    y = list.copy(x)
+    return y, (subscripts.run_list_slice, y, x, range(len(y)))
 
 
 @method(list, "reverse", exact=True)
@@ -111,26 +113,71 @@ def _reverse(x: Any) -> tuple[Any, Any]:
 
 
 @method(list, "sort")
+@passes()
 def _sort(x: list[Any], *, key: Any = None, reverse: bool = False) -> tuple[Any, Any]:
-    order, asked = order_of(x, key, reverse, (draining.give_list, x))
-    x[:] = [x[k] for k in order]
+    """(What is called meanwhile finds an empty list, and an exception leaves the items in the order that sorting has come to.)"""
+    items = list.copy(x)
+    order = list(range(len(items)))
+    list.clear(x)
+    asked = None
+    try:
+        asked = order_of(items, key, reverse, (draining.give_list, x), _sorting(order))[1]
+        if list.__len__(x):
+            raise ValueError("list modified during sort")
+    except BaseException as error:
+        list.clear(x)
+        list.extend(x, [items[k] for k in order])
+        if bodies:
+            later.escaping.attach(error, (_run_sort_left, x, order, asked, later.escaping.swallowed(error)))
+        raise
+    list.extend(x, [items[k] for k in order])
     return None, (run_permuted, x, order) if asked is None else (_run_sort, x, order, asked)
+
+
+def _sorting(order: list[int]) -> Any:
+    """What sorts these numbers in their place, as CPython does it with the items."""
+
+    def sort(numbers: Any, key: Any, reverse: Any) -> list[int]:
+        order.sort(key=key, reverse=reverse)
+        return order
+
+    sort.__qualname__, sort.__module__ = "list.sort", "builtins"  # for refusals
+    return sort
 
 
 def _run_sort(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, x, order, asked = back
-    run_permuted((None, x, order), None, shadows)
-    undo_keys(x, asked, shadows)
+    permuted = _permuted(x, order, shadows)
+    ds = keys.added(permuted, keys.undo(asked, shadows))  # (what is undone finds an empty list)
+    if ds is not None:
+        shadows.list_of(x)[:] = ds
+
+
+def _run_sort_left(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, x, order, asked, raised = back
+    ds = _permuted(x, order, shadows)
+    if asked is not None:
+        ds = keys.added(ds, keys.undo(asked, shadows))
+    calls.run(raised, None, shadows)
+    if ds is not None:
+        shadows.add_all(x, 0, ds)
 
 
 def run_permuted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, x, order = back
+    ds = _permuted(x, order, shadows)
+    if ds is not None:
+        shadows.list_of(x)[:] = ds
+
+
+def _permuted(x: Any, order: Any, shadows: Any) -> list[Any] | None:
     taken = shadows.take_list(x)
-    if taken is not None:
-        result = [None] * len(order)
-        for at, c in zip(order, taken):
-            result[at] = c
-        shadows.list_of(x)[:] = result
+    if taken is None:
+        return None
+    result = [None] * len(order)
+    for at, c in zip(order, taken):
+        result[at] = c
+    return result
 
 
 @method(types.FunctionType, "__call__", exact=True)

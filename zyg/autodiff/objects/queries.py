@@ -19,12 +19,12 @@ from zyg.errors import Unsupported
 from ..identity import note
 from ..trying import bodies
 from . import calls, foreign, later
-from .arithmetic import find, is_python
-from .cotangents import DATES, accumulate
+from .arithmetic import behind_answer, find, find_special, is_python
+from .cotangents import DATES
 from .ordering import is_quiet
 from .passing import passes, passes_in_turn
 from .reach import PLAIN, SIZED, check_key, entered
-from .reentry import followed, index_of, matters, run_at_index, run_gathered, steps_on, undone
+from .reentry import followed, index_of, matters, run_gathered, steps_on, undone
 
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 
@@ -135,12 +135,7 @@ def _in_order(name: str, a: Any, b: Any, earlier: Any, later_one: Any, swapped: 
         if y is not NotImplemented:
             return y, back
     if later_one is not _SAYS_NOTHING:
-        if back is None:
-            y, back = _answer(later_one, a, b, 1 - swapped)
-        else:
-            with undone(back):
-                y, second = _answer(later_one, a, b, 1 - swapped)
-            back = back if second is None else (_run_answers, second, back)
+        y, back = behind_answer(back, _answer, later_one, a, b, 1 - swapped)
         if y is not NotImplemented:
             return y, back
     with undone(back):
@@ -163,13 +158,6 @@ def _without_answer(name: str, a: Any, b: Any) -> bool:
         return a is not b
     kinds = f"'{type(a).__name__}' and '{type(b).__name__}'"
     raise TypeError(f"'{_SIGNS[name]}' not supported between instances of {kinds}")
-
-
-def _run_answers(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """The second of two methods has given the value; what the first one did is undone after that."""
-    given = calls.run(back[1], d, shadows)
-    more = calls.run(back[2], None, shadows)
-    return given if more is None else more if given is None else tuple(map(accumulate, given, more))
 
 
 def _is_compared(x: Any, other: Any) -> bool:
@@ -203,7 +191,7 @@ def _is_equated(cls: type) -> bool:
 def _is_tested(cls: type) -> bool:
     if cls in TESTED:
         return True
-    if is_python(find(cls, "__bool__")) or is_python(find(cls, "__len__")):
+    if is_python(find_special(cls, "__bool__")) or is_python(find_special(cls, "__len__")):
         return False
     return all(c.__flags__ & HEAP_TYPE or c is object or c in SIZED for c in cls.__mro__) and _note(TESTED, cls)
 
@@ -265,7 +253,13 @@ def _truth(x: Any) -> tuple[Any, Any]:
         if forward is None:
             return _tested(bool, x)
     y, back = forward(x)
-    return y if type(y) is bool else bool(_Answer(y)), back
+    return (y, back) if type(y) is bool else (_complained(bool, y, back), back)
+
+
+def _complained(f: Callable[[Any], Any], y: Any, back: Any) -> Any:
+    """What C code makes of what a special method has given, which may be no bool, length or text: then it raises."""
+    with undone(back):
+        return f(_Answer(y))
 
 
 @passes()
@@ -278,10 +272,10 @@ def _tested(f: Callable[[Any], bool], x: Any) -> tuple[Any, Any]:
     made = _by_method("__bool__", x)
     if made is not None:
         y, back = made  # nothing flows to `x`, which has a shadow
-        return f(y if type(y) is bool else _Answer(y)), back
+        return f(y) if type(y) is bool else _complained(f, y, back), back
     if _is_tested(type(x)):
         return f(x), None
-    if find(type(x), "__bool__") is None:
+    if find_special(type(x), "__bool__") is None:
         made = sized(x)
         if made is not None:
             return f(made[0]), made[1]
@@ -341,8 +335,11 @@ def length_given(y: Any, back: Any) -> tuple[Any, Any]:
     """(length, back), from what a `__len__` gave."""
     if type(y) is int and y >= 0:
         return y, back
-    n, asked = index_of(y)
-    return len(_Answer(n)), back if asked is None else (run_at_index, back, asked)
+    with undone(back):
+        n, asked = index_of(y)
+    if asked is not None:
+        back = _run_both, asked, back
+    return _complained(len, n, back), back
 
 
 @passes()
@@ -395,8 +392,7 @@ def text(f: Callable[[Any], str], x: Any) -> tuple[str, Any] | None:
         return None
     y, back = made  # nothing flows to `x`, which has a shadow
     if type(y) is not str:
-        with undone(back):
-            y = f(_Answer(y))
+        y = _complained(f, y, back)
     return y, back
 
 
@@ -488,8 +484,7 @@ def _formatted(x: Any, spec: str) -> tuple[str, Any] | None:
         return None
     y, back = made
     if type(y) is not str:
-        with undone(back):
-            y = format(_Answer(y))
+        y = _complained(format, y, back)
     return y, None if back is None else (_run_asked, back)
 
 

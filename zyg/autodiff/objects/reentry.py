@@ -493,8 +493,13 @@ def _run_with_traps(
     """A second derivative: the log is a list like others."""
     name = foreign.name_of(f)
     run = SecondRun(functions, log, name, watched)
-    with run:
-        value = f(*args, **kwargs)
+    try:
+        with run:
+            value = f(*args, **kwargs)
+    except Exception as error:
+        if run.calls and trying.bodies and not isinstance(error, Unsupported):
+            raise refused_again(name) from error  # what was called would not be undone where this is caught
+        raise
     if watched is not None and log:
         run.settle(watched)
     return value, (_run_again, value, args, kwargs, log, run.calls, name, foreign.caller())

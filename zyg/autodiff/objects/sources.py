@@ -109,15 +109,29 @@ class ByIndex(Steps):
         self.over = False
 
     def step(self) -> tuple[bool, Any, Any]:
-        if self.over:
+        if self.over or self.index < 0:
             return False, None, None
         try:
             item, back = later.escaping.attempt(objects.calls.call, self.get, (self.index,))
         except (IndexError, StopIteration) as end:
             self.over = True
             return False, None, later.escaping.swallowed(end, constants=(2,))  # the index
-        self.index += 1
+        self.index += self.further
         return True, item, back
+
+    further = 1
+
+
+class BackwardsByIndex(ByIndex):
+    """The same from the last one on, as `reversed` takes them."""
+
+    __slots__ = ()
+
+    def __init__(self, x: Any, length: int):
+        super().__init__(x)
+        self.index = length - 1
+
+    further = -1
 
 
 class Noted(Steps):

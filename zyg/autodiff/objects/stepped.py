@@ -14,7 +14,7 @@ from zyg.backend import pullbacks
 
 from .. import trying
 from . import calls, draining, later
-from .arithmetic import find, is_python
+from .arithmetic import find, find_special, is_python
 from .draining import give_backs, leading_pairs
 from .iteration import NOTHING, Iterator
 from .sources import ByNext, check_iterator, next_of
@@ -23,7 +23,7 @@ from .sources import ByNext, check_iterator, next_of
 def iterated(x: Any) -> tuple[Any, Any] | None:
     """(iterator, back) by an `__iter__` that is differentiated; None for objects without one."""
     cls = type(x)
-    method = find(cls, "__iter__")
+    method = find_special(cls, "__iter__")
     if not is_python(method):
         return None
     forward = later.special.special_method("__iter__", cls, 1)

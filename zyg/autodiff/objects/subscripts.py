@@ -15,7 +15,7 @@ from zyg.autodiff import objects
 from zyg.ir.overtaking import OVERTAKING_FLAT
 
 from . import calls, conversions, foreign, iteration, numpy_items, numpy_moves, reentry
-from .arithmetic import find, is_python
+from .arithmetic import find, find_special, is_python
 from .cotangents import accumulate
 from .iteration import run_list_item
 from .passing import passes, run_nothing_flows
@@ -102,7 +102,7 @@ def _general_item(x: Any, key: Any) -> tuple[Any, Any]:
         else:
             return foreign.result(generic[key], f"a derivative through {x.__name__}[...] of a number", _HINT, (x, key))
         return y, None if back is None else (_run_method_item, back)
-    method = find(t, "__getitem__")
+    method = find_special(t, "__getitem__")
     if is_python(method):
         y, back = calls.call(method.__get__(x, t), (key,))
         return y, None if back is None else (_run_method_item, back)
@@ -126,13 +126,15 @@ def _run_method_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return calls.run(back[1], d, shadows)
 
 
-@passes(lambda variables: [] if is_python(find(type(variables["x"]), "__missing__")) else [(run_nothing_flows,)])
+@passes(
+    lambda variables: [] if is_python(find_special(type(variables["x"]), "__missing__")) else [(run_nothing_flows,)]
+)
 def _missing_item(x: Any, key: Any) -> tuple[Any, Any]:
     """An item of a subclass of dict: `__missing__` is for what is not there."""
     check_key(key)
     if dict.__contains__(x, key):
         return dict.__getitem__(x, key), (iteration.run_dict_item, x, key)
-    missing = find(type(x), "__missing__")
+    missing = find_special(type(x), "__missing__")
     if is_python(missing):
         y, back = calls.call(missing.__get__(x, type(x)), (key,))
         return y, None if back is None else (_run_method_item, back)
@@ -332,7 +334,7 @@ def _set_other_item(x: Any, key: Any, value: Any) -> Any:
         if isinstance(value, np.ndarray) and np.may_share_memory(x.base, value):
             raise ValueError(OVERTAKING_FLAT)
         return numpy_items.setitem(x.base, _unravelled(x, key), value)
-    method = find(t, "__setitem__")
+    method = find_special(t, "__setitem__")
     if is_python(method):
         _, back = calls.call(method.__get__(x, t), (key, value))
         return back
@@ -433,7 +435,7 @@ def give_each(taken: Any, backs: Any, shadows: Any) -> None:
 
 @passes()
 def record_delitem(x: Any, key: Any) -> Any:
-    method = find(type(x), "__delitem__")
+    method = find_special(type(x), "__delitem__")
     if is_python(method):
         return calls.call(method.__get__(x, type(x)), (key,))[1]
     if isinstance(x, (list, deque, array.array)):

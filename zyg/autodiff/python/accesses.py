@@ -23,6 +23,7 @@ from ..objects.arithmetic import find
 from ..objects.classes import read_by_name, set_by_name
 from ..objects.cotangents import INERT, NUMERIC, VALUES
 from ..objects.passing import passes
+from ..trying import bodies
 from .knowledge import HEAP_TYPE, forgets, has_plain_shadow, is_constant_number, is_of_python, note_class
 from .readers import Reader, is_undecided, reader, reader_of_class, setter
 from .sites import CONTAINERS, Methods, nobody
@@ -192,6 +193,10 @@ def _of_class(types: Types, name: str, x: Any) -> tuple[Any, Any]:
 def record_method(x: Any, name: str, table: Methods) -> tuple[Any, Any]:
     """RECORD["getattr"] of what is only called, which notes types whose methods are read plainly."""
     cls = type(x)
+    types = readers(name, bool(bodies))
+    read = types.properties.get(cls)
+    if read is not None:
+        return _read(read, x, name)
     if cls is super:
         y = getattr(x, name)
         if type(y) is MethodType and type(y.__func__) is FunctionType and VALUES.isdisjoint(type(y.__self__).__mro__):
@@ -209,6 +214,8 @@ def record_method(x: Any, name: str, table: Methods) -> tuple[Any, Any]:
         if cls is not ModuleType:
             note_class(cls)
         note(table, cls, (cls,), PLAIN)
+    elif is_of_python(cls):  # a descriptor of the class, or what an instance has
+        return record_getattr(x, name, types)
     return objects.RECORD["getattr"](x, name)
 
 

@@ -223,13 +223,12 @@ class _Parameters(Mapping[str, Any]):
 
 def _found_around(code: CodeType, of: passing.Around, frame: FrameType) -> list[tuple[Any, ...]] | None:
     """What a function of a traceback would have put around a pullback."""
-    if not later.compile.is_half(frame.f_code):
-        return of(frame.f_locals)
-    if code.co_flags & inspect.CO_GENERATOR or not later.compile.is_watched(frame.f_code):
+    half = later.compile.is_half(frame.f_code)
+    if half and (code.co_flags & inspect.CO_GENERATOR or not later.compile.is_watched(frame.f_code)):
         return None
     try:
-        return of(_Parameters(code, frame.f_locals))
-    except KeyError:  # it hangs on something else, too
+        return of(_Parameters(code, frame.f_locals) if half else frame.f_locals)
+    except KeyError:  # it hangs on something else, too, or the exception came before it was known
         return None
 
 

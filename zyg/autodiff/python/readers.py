@@ -25,7 +25,7 @@ import numpy as np
 
 from zyg.backend.pullbacks import HELD, in_field
 
-from ..objects import attributes, calls, classes, dates, native
+from ..objects import attributes, calls, classes, dates, functools_, native
 from ..objects.arithmetic import find, is_python
 from ..objects.cotangents import DATES, accumulate, is_number
 from ..objects.passing import passes
@@ -74,6 +74,9 @@ def reader(cls: type, name: str) -> Reader | None:
     if type(found) is functools.cached_property:
         forward = _forward_of(found.func, 1)
         return None if forward is None else _kept(name, functools.partial(_keep, name, forward))
+    if type(found) is functools.partialmethod:
+        read = _by_partial_method(found, cls)
+        return _kept(name, read) if cls.__dictoffset__ else read
     if found is _OF_MEMBERS.get(name):
         return functools.partial(_of_member, f"_{name}_")
     forward = _forward_of(find(type(found), "__get__"), 3)
@@ -81,7 +84,7 @@ def reader(cls: type, name: str) -> Reader | None:
         return None
     made = _by_descriptor(forward, found, cls)
     note_class(type(found))
-    return made if find(type(found), "__set__") is not None else _kept(name, made)
+    return made if find(type(found), "__set__") is not None or not cls.__dictoffset__ else _kept(name, made)
 
 
 def _of_property(found: property) -> Any:
@@ -211,6 +214,14 @@ def _run_by_descriptor(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     inner = back[1]
     given = inner[0](inner, d, shadows)
     return None if given is None else (given[1],)
+
+
+def _by_partial_method(found: functools.partialmethod[Any], cls: type) -> Reader:
+    @passes()
+    def read(x: Any) -> tuple[Any, Any]:
+        return functools_.read_partial_method(found, x, cls)
+
+    return read
 
 
 def reader_of_class(cls: type, name: str) -> Reader | None:

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from enum import EnumType
 from functools import cache, partial
+from itertools import zip_longest
 from random import Random
 from types import (
     BuiltinFunctionType,
@@ -35,7 +36,17 @@ from ..objects.arithmetic import find
 from ..objects.cotangents import DATES
 from ..objects.passing import passes
 from ..trying import bodies
-from .knowledge import HEAP_TYPE, is_of_python, is_of_values, is_permanent, is_plain, lets_go, note_class, note_code
+from .knowledge import (
+    HEAP_TYPE,
+    has_plain_shadow,
+    is_of_python,
+    is_of_values,
+    is_permanent,
+    is_plain,
+    lets_go,
+    note_class,
+    note_code,
+)
 
 
 def nobody() -> None:
@@ -612,6 +623,8 @@ def _by_type(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
             return _maker(cls, arity, names)
         if issubclass(cls, BaseException):
             return _of_exception(cls, arity, names)
+        if type(new) is staticmethod and is_plain(init) and has_plain_shadow(cls):
+            return _maker(cls, arity, names, init)
         handler = None if names else classes.handler_of_container(cls)
         if handler is None:
             return None
@@ -674,8 +687,8 @@ def _of_exception(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
     return construct
 
 
-def _maker(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
-    """The forward half of a class whose instances are made by its `__new__` alone, as those of named tuples."""
+def _maker(cls: Any, arity: int, names: tuple[str, ...], init: Any = object.__init__) -> Any:
+    """The forward half of a class whose instances are made by its `__new__` alone, as those of named tuples, or by both."""
     new = cls.__new__
     if not is_plain(new):
         made = None if names else classes.handler_of_value(cls)
@@ -684,30 +697,56 @@ def _maker(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
         return made
     calls.forward_of(new)
     forward = forward_of_method(new, arity + 1, names)
-    if forward is None:
+    begin = None if init is object.__init__ else forward_of_method(init, arity + 1, names)
+    if forward is None or (begin is None and init is not object.__init__):
         return None
     note_class(cls)
     note_code(new)
+    if begin is not None:
+        note_code(init)
 
-    @passes(lambda variables: None if "made" in variables else [])
+    @passes()
     def construct(*args: Any) -> tuple[Any, Any]:
-        if cls.__new__ is not new:
+        if cls.__new__ is not new or cls.__init__ is not init:
             split = len(args) - len(names)
             return classes.construct(cls, *args[:split], **dict(zip(names, args[split:])))
         made, back = forward(cls, *args)
-        if type(made) is cls or not isinstance(made, cls):
-            return made, back
-        split = len(args) - len(names)
-        _, then = objects.call(made.__init__, args[:split], dict(zip(names, args[split:])))
-        return made, (run_new_and_init, back, then)
+        if type(made) is cls:
+            return (made, back) if begin is None else _begun(begin, made, args, back)
+        return (made, back) if not isinstance(made, cls) else _begun_otherwise(made, args, names, back)
 
     return construct
 
 
+def _begun_otherwise(made: Any, args: tuple[Any, ...], names: tuple[str, ...], back: Any) -> tuple[Any, Any]:
+    """What `__new__` has made is of a class derived from the one that was called."""
+    split = len(args) - len(names)
+    _, then = objects.call(made.__init__, args[:split], dict(zip(names, args[split:])))
+    return made, (run_new_and_init, back, then)
+
+
+@passes(lambda variables: [(_run_init_left, variables["back"])])
+def _begun(begin: Any, made: Any, args: tuple[Any, ...], back: Any) -> tuple[Any, Any]:
+    """The `__init__` of a class whose `__new__` has made an instance."""
+    y, then = begin(made, *args)
+    if y is not None:
+        raise TypeError(f"__init__() should return None, not '{type(y).__name__}'")
+    return made, (run_new_and_init, back, then)
+
+
+def _run_init_left(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return run_new_and_init((None, back[2], back[1]), None, shadows)
+
+
 def run_new_and_init(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """`__new__` has made an instance of a class derived from the one that was called."""
+    """`__new__` has made an instance, and then its `__init__` was called."""
     then = calls.run(back[2], None, shadows)
-    return objects.accumulate(calls.run(back[1], d, shadows), None if then is None else tuple(then))
+    if then is not None and then[0] is not None:
+        d = objects.accumulate(d, then[0])  # (of an instance that has a cotangent which flows)
+    given = calls.run(back[1], d, shadows)
+    if then is None or given is None:
+        return then if given is None else given
+    return None, *[objects.accumulate(a, b) for a, b in zip_longest(given[1:], then[1:])]
 
 
 # What special methods of classes are, by the types of the operands: whether they are those of the second one, the method, and its

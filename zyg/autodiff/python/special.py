@@ -29,7 +29,7 @@ from ..objects import (
     reach,
     subscripts,
 )
-from ..objects.arithmetic import find
+from ..objects.arithmetic import find, find_special
 from ..objects.cotangents import NUMBERS, NUMERIC, SCALARS
 from ..objects.numpy_numbers import PAIRS
 from ..objects.passing import passes
@@ -65,12 +65,21 @@ def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]
             if by_second:
                 if getattr(tb, reflected) is method:
                     y, back = forward(b, a)
-                    if y is not NotImplemented:
-                        return y, None if back is None else (run_reflected, back)
+                    if back is not None:
+                        back = run_reflected, back
+                    return (
+                        (y, back)
+                        if y is not NotImplemented
+                        else arithmetic.behind_answer(back, arithmetic.by_the_other, op, a, b, True)
+                    )
+                found = None
             elif getattr(ta, slot) is method:
-                made = forward(a, b)
-                if made[0] is not NotImplemented:
-                    return made
+                y, back = made = forward(a, b)
+                return (
+                    made
+                    if y is not NotImplemented
+                    else arithmetic.behind_answer(back, arithmetic.by_the_other, op, a, b, False)
+                )
         elif ta is str and tb is str:
             return function(a, b), None
         elif (by_types := of_containers.get(types)) is not None:
@@ -143,11 +152,11 @@ def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
         found = tables[1 if bodies else 0].get(cls)
         if found is not None:
             if getattr(cls, slot) is found[1]:
-                made = found[2](a, b)
-                return made if made[0] is not NotImplemented else plain(a, b)
+                y, back = made = found[2](a, b)
+                return made if y is not NotImplemented else arithmetic.behind_answer(back, plain, a, b)
         elif is_plain(find(cls, slot)):
             _note_special(tables, cls, slot, 2)
-        elif cls.__dictoffset__ and find(cls, slot) is None and is_of_python(cls):
+        elif cls.__dictoffset__ and find_special(cls, slot) is None and is_of_python(cls):
             return plain(a, b)
         return general(a, b)
 

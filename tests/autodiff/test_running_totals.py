@@ -1,0 +1,76 @@
+"""`itertools.accumulate` of lists, with and without what it begins with, by operators and functions; all at once, in part, and later."""
+
+import itertools
+import operator
+
+import pytest
+
+from tests.oracles import differences
+from tests.turns import each_in_turn
+from zyg.autodiff.objects.api import pullback
+
+pytestmark = each_in_turn
+
+FUNCTIONS = {
+    "plus": None, "times": operator.mul, "greatest": max, "least": min, "minus": operator.sub, "own": lambda p, q: p * q + 1.0,
+}  # fmt: skip
+BEGINNINGS = {
+    "none": lambda x: None,
+    "number": lambda x: x,
+    "square": lambda x: x * x,
+    "constant": lambda x: 2.0,
+    "integer": lambda x: 3,
+}
+
+
+def in_part(totals):
+    s = 0.0
+    for k, v in enumerate(totals):
+        s += v * k
+        if k == 2:
+            break
+    return s + next(totals)
+
+
+def behind_a_change(totals, items):
+    items.append(5.0 * items[0])
+    return sum(totals)
+
+
+USES = [
+    lambda totals, items: sum(totals), lambda totals, items: list(totals)[-1], lambda totals, items: [v * v for v in totals][2],
+    lambda totals, items: 3.0 * next(totals) + sum(totals), lambda totals, items: max(totals), lambda totals, items: in_part(totals),
+    lambda totals, items: sum(v * w for v, w in zip(totals, items)), behind_a_change,
+]  # fmt: skip
+
+
+def program(function, begin):
+    def f(x):
+        total = x
+        for use in USES:
+            items = [x, 2.0, x * x, 3.0 * x]
+            total += use(itertools.accumulate(items, function, initial=begin(x)), items)
+        return total + sum(itertools.accumulate([], function, initial=begin(x) or x))
+
+    return f
+
+
+@pytest.mark.parametrize("begin", BEGINNINGS)
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_first_derivatives(function, begin):
+    f = program(FUNCTIONS[function], BEGINNINGS[begin])
+    for x in (1.3, 0.7):
+        value, back = pullback(f, (x,))
+        assert value == f(x)
+        assert back(1.0)[0] == pytest.approx(differences.derivative(f, x, 1e-3), rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("function", "begin"), [("plus", "square"), ("times", "number"), ("own", "number"), ("greatest", "number")]
+)
+def test_second_derivatives(function, begin):
+    f = program(FUNCTIONS[function], BEGINNINGS[begin])
+    slope = lambda x: pullback(f, (x,))[1](1.0)[0]
+    value, back = pullback(slope, (0.7,))
+    assert value == pytest.approx(slope(0.7))
+    assert (back(1.0)[0] or 0.0) == pytest.approx(differences.derivative(slope, 0.7, 1e-3), rel=1e-6, abs=1e-9)
