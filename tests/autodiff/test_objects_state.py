@@ -436,39 +436,3 @@ def test_classes_that_change_behind_and_in_a_derivative():
     del kind.k
     kind.__add__ = lambda self, other: other
     assert pullback(read, (3.0,))[1](1.0) == (2.0,)
-
-
-def of_two_parts(x, y):
-    try:
-        return np.sum(x * x) + np.sum(y) * x[0]
-    except ValueError:
-        return 0.0
-
-
-@pytest.mark.parametrize("read", [lambda: np.zeros(64, np.uint8), lambda: np.frombuffer(bytearray(64), np.uint8)])
-def test_arrays_that_lie_in_bytes(read):
-    """(views of what was read from a file were refused)"""
-    memory = read()
-    memory.view(float)[:] = np.arange(8.0)
-    x, y = memory[8:40].view(float), memory[40:].view(np.float32)
-    expected = pullback(of_two_parts, (x.copy(), y.copy()))[1](1.0)
-    for found, wanted in zip(pullback(of_two_parts, (x, y))[1](1.0), expected, strict=True):
-        np.testing.assert_array_equal(found, wanted)
-        assert found.dtype == wanted.dtype
-    # Two that overlap are one memory.
-    both = lambda x: of_two_parts(x, x[1:])
-    np.testing.assert_array_equal(pullback(both, (x,))[1](1.0)[0], pullback(both, (x.copy(),))[1](1.0)[0])
-    records = np.array([(1.0, 2, 4.0), (2.0, 3, 5.0)], [("x", float), ("i", int), ("y", np.float32)])
-    by_x, by_y = pullback(of_two_parts, (records["x"], records["y"]))[1](1.0)
-    assert by_x.tolist() == [11.0, 4.0] and by_y.tolist() == [1.0, 1.0]
-
-
-def test_bytes_that_are_floats_and_are_written():
-    def cleared(x):
-        total = np.sum(x * x)
-        x.view(np.uint8)[:8] = 0
-        return total + np.sum(x) * 3.0
-
-    memory = np.zeros(32, np.uint8)
-    with pytest.raises(zyg.Unsupported, match="a view of bytes that are floats, too, as uint8"):
-        pullback(cleared, (memory[8:].view(float),))[1](1.0)

@@ -530,15 +530,12 @@ class Shadows:
             if array.flags.c_contiguous:
                 return np.zeros(array.shape, wanted)
             return np.zeros_like(array, wanted, subok=False)
-        # What numbers lie in (a buffer of bytes, records) has no shadow of its own, but memory of the same size for theirs.
-        raw = owner.dtype.kind not in "fc" and array.dtype.kind in "fc"
-        known = self.arrays.get(key_of(owner)) or self._memory_of(owner, raw)
+        known = self.arrays.get(key_of(owner)) or self._memory_of(owner)
         memory, low, itemsize = known
         ratio = memory.dtype.itemsize // itemsize
         if wanted.itemsize != array.dtype.itemsize * ratio:
-            held = "bytes that are floats, too," if memory.dtype == np.uint8 else f"{owner.dtype} memory"
             raise Unsupported(
-                f"a view of {held} as {array.dtype} on the derivative's path",
+                f"a view of {owner.dtype} memory as {array.dtype} on the derivative's path",
                 hint="convert with astype instead of view",
             )
         if array.size == 0:
@@ -552,8 +549,8 @@ class Shadows:
         strides = array.strides if ratio == 1 else tuple([s * ratio for s in array.strides])
         return np.ndarray(array.shape, wanted, memory, offset, strides)
 
-    def _memory_of(self, owner: np.ndarray, raw: bool) -> tuple[np.ndarray, int, int]:
-        """The memory of the shadow of an array of which there are views: laid out as the array's own; in bytes, if it is `raw`."""
+    def _memory_of(self, owner: np.ndarray) -> tuple[np.ndarray, int, int]:
+        """The memory of the shadow of an array of which there are views: laid out as the array's own."""
         exporter = _exporter(owner) if owner.base is not None else None
         if exporter is None and owner.flags.c_contiguous:
             low, size = _address(owner), owner.size
@@ -562,15 +559,10 @@ class Shadows:
             size = -((low - high) // owner.dtype.itemsize)
         # Its own shadow has the same strides: that memory serves, with what has come there.
         before = self.views.get(id(owner))
-        if before is not None:
-            memory, itemsize = before.ravel("K"), owner.dtype.itemsize
-        elif raw:
-            memory, itemsize = np.zeros(size * owner.dtype.itemsize, np.uint8), 1
-        else:
-            memory, itemsize = np.zeros(size, shadow_dtype(owner.dtype)), owner.dtype.itemsize
-        known = self.arrays[key_of(owner)] = (memory, low, itemsize)
+        memory = np.zeros(size, shadow_dtype(owner.dtype)) if before is None else before.ravel("K")
+        known = self.arrays[key_of(owner)] = (memory, low, owner.dtype.itemsize)
         self.kept += [owner] if exporter is None else [owner, exporter]
-        if owner.base is None and not raw:
+        if owner.base is None:
             self.views[id(owner)] = self._view(owner)
         return known
 
