@@ -101,7 +101,7 @@ class Refusals:
         group = self._groups.get(function)
         if group is None:
             while len(self._groups) >= LIMIT:
-                self._groups.pop(next(iter(self._groups)), None)
+                self._groups.pop(next(iter(list(self._groups))), None)  # (a copy: other threads may add to it)
             group = self._groups.setdefault(function, _Alike())
         before = group.of_all or group.known.get(key)
         refusal = Refusal(error, (args[:1], keywords.keys()), before.renewals + 1 if before is not None else 0)
@@ -113,7 +113,7 @@ class Refusals:
 
     def errors(self) -> list[Unsupported]:
         """Why calls were refused, each reason once."""
-        found = [r for group in self._groups.values() for r in group.all()]
+        found = [r for group in list(self._groups.values()) for r in group.all()]
         return list({refusal.error.what: refusal.error for refusal in found}.values())
 
 
@@ -127,7 +127,7 @@ class _Alike:
         self.of_all: Refusal | None = None
 
     def all(self) -> list[Refusal]:
-        return [*self.known.values()] if self.of_all is None else [self.of_all]
+        return list(self.known.values()) if self.of_all is None else [self.of_all]
 
 
 def _function_in(args: tuple[Any, ...]) -> Any:

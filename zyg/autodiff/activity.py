@@ -258,8 +258,12 @@ class Activity:
         """The array parameters whose own memory may be written to. (An alias class has what joins them with others, too: `b` of
         `b = a if c else np.zeros(3)` is in one with `a`, which may be read while it only is the other one that was written to.)"""
         function = self.function
-        suspects = {k for k, p in enumerate(function.params) if isinstance(p.type, Array) and self.rep(p) in self.written}
-        passes = any(i.op in ("push", "pop", "tape") for i in self._instrs) or any(v.type is TAPE for v in function.params)
+        suspects = {
+            k for k, p in enumerate(function.params) if isinstance(p.type, Array) and self.rep(p) in self.written
+        }
+        passes = any(i.op in ("push", "pop", "tape") for i in self._instrs) or any(
+            v.type is TAPE for v in function.params
+        )
         if not suspects or passes:
             return suspects  # what goes over stacks is not followed
         held: dict[Value, int] = {function.params[k]: 1 << k for k in suspects}

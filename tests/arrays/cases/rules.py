@@ -16,6 +16,12 @@ def _add_matvec(y, a, x):
     return z
 
 
+def _add_outer(c, x, y):
+    z = c.copy()
+    products.add_outer(z, x, y)
+    return z
+
+
 def _add_product(y, a, b):
     z = y.copy()
     products.add_product(z, a, b)
@@ -45,6 +51,7 @@ D = {"dtypes": "d", "values": "finite", "least": 1}
 case(products.dot_vectors, lambda a, b: products.dot_vectors(a, b), a=A("n", **D), b=A("n", **D))
 case(products.matvec, lambda a, x: products.matvec(a, x), a=A("n m", **D), x=A("m", **D))
 case(products.add_matvec, _add_matvec, y=A("n", **D), a=A("n m", **D), x=A("m", **D))
+case(products.add_outer, _add_outer, c=A("n m", **D), x=A("n", **D), y=A("m", **D))
 case(products.product, lambda a, b: products.product(a, b), a=A("n m", **D), b=A("m k", **D))
 case(products.add_product, _add_product, y=A("n k", **D), a=A("n m", **D), b=A("m k", **D))
 case(products.stacked, lambda a, b: products.stacked(a, b), a=A("p n m", **D), b=A("p m k", **D))
