@@ -366,3 +366,35 @@ def test_what_c_code_raises_behind_a_call_is_not_lost_in_second_derivatives():
     assert slope(0.7) == 1.0
     with pytest.raises(Exception, match="a second derivative through Python code that `any` calls"):
         pullback(slope, (0.7,))
+
+
+class FailingOnce:
+    def __init__(self, x):
+        self.x, self.failed = x, False
+
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, i):
+        if i == 1 and not self.failed:
+            self.failed = True
+            raise ValueError(i)
+        return self.x * (i + 1)
+
+
+@pytest.mark.parametrize("around", [reversed, iter])
+def test_items_that_are_asked_for_again_after_an_exception(around):
+    """`reversed` is over then, as in CPython, `iter` is not."""
+
+    def f(x):
+        items, total = around(FailingOnce(x)), 0.0
+        for _ in range(4):
+            try:
+                total += next(items, 10.0) * x
+            except ValueError:
+                total += x
+        return total
+
+    value, back = pullback(f, (1.3,))
+    assert value == f(1.3)
+    assert back(1.0)[0] == pytest.approx((f(1.3 + 1e-6) - f(1.3 - 1e-6)) / 2e-6, rel=1e-6)

@@ -101,6 +101,7 @@ class ByIndex(Steps):
     """The old protocol: `x[0]`, `x[1]`, ... until IndexError or StopIteration."""
 
     __slots__ = ("get", "index", "over")
+    further = 1
 
     def __init__(self, x: Any):
         super().__init__()
@@ -116,22 +117,22 @@ class ByIndex(Steps):
         except (IndexError, StopIteration) as end:
             self.over = True
             return False, None, later.escaping.swallowed(end, constants=(2,))  # the index
+        except BaseException:
+            self.over = self.further < 0  # `reversed` is over then, an iterator asks again
+            raise
         self.index += self.further
         return True, item, back
-
-    further = 1
 
 
 class BackwardsByIndex(ByIndex):
     """The same from the last one on, as `reversed` takes them."""
 
     __slots__ = ()
+    further = -1
 
     def __init__(self, x: Any, length: int):
         super().__init__(x)
         self.index = length - 1
-
-    further = -1
 
 
 class Noted(Steps):
