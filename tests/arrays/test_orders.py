@@ -110,6 +110,7 @@ STACKED = [
         "np.cross(Z, Z[::-1]); np.cross(Z, Z[0]); np.linalg.qr(Z)[0]; np.linalg.qr(Z)[1]; np.linalg.qr(Z, 'complete')[1]; np.linalg.qr(Z, mode='r')",
         "np.add.reduceat(Z, [0, 2, 1], axis=0); np.maximum.reduceat(Z, [0, 1], axis=1); np.multiply.reduceat(Z, [0, 1], axis=2); np.cumulative_sum(Z, axis=1, include_initial=True)",
         "np.nanmedian(Z, axis=0); np.nanmedian(Z, axis=2); np.average(Z, axis=1, weights=[1.0, 2.0, 3.0]); np.average(Z, axis=(2, 0), weights=W); np.average(Z, axis=0, weights=Z * Z)",
+        "np.average(Z, axis=1, weights=[1.0, 2.0, 3.0], returned=True)[1]; np.average(Z, axis=0, weights=Z * Z, returned=True)[1]; np.average(Z, axis=2, returned=True)[1]",
         "np.array(Z, order='C'); np.array(Z, order='A'); np.array(Z, np.float32, order='A'); np.asarray(Z, order='A'); np.choose((Z > 0).astype(int), [Z, 2 * Z])",
     ]
 ]  # fmt: skip

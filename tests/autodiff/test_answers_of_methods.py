@@ -398,3 +398,49 @@ def test_items_that_are_asked_for_again_after_an_exception(around):
     value, back = pullback(f, (1.3,))
     assert value == f(1.3)
     assert back(1.0)[0] == pytest.approx((f(1.3 + 1e-6) - f(1.3 - 1e-6)) / 2e-6, rel=1e-6)
+
+
+class Growing:
+    """Its length changes it."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __len__(self):
+        self.x *= 2.0
+        return 3
+
+    def __getitem__(self, i):
+        return self.x * (i + 1)
+
+
+def test_a_list_of_what_is_reversed_asks_for_the_length_again():
+    def f(x):
+        growing = Growing(x)
+        return sum(list(reversed(growing))) + growing.x
+
+    value, back = pullback(f, (0.7,))
+    assert value == f(0.7) and back(1.0)[0] == pytest.approx(f(1.0))
+
+
+class Deleted:
+    def __get__(self, instance, cls):
+        return instance.v * 2.0
+
+    def __delete__(self, instance):
+        pass
+
+
+class Holder:
+    kept = Deleted()
+
+    def __init__(self, v):
+        self.v = v
+        self.__dict__["kept"] = 100.0
+
+
+def test_a_descriptor_that_can_only_be_deleted_goes_before_the_instance():
+    f = lambda x: Holder(x).kept
+    for _ in range(3):
+        assert pullback(f, (0.7,))[0] == f(0.7) == 1.4
+        assert pullback(f, (0.7,))[1](1.0) == (2.0,)

@@ -2,9 +2,11 @@
 
 import abc
 import collections
+import warnings
 
 import pytest
 
+import zyg
 from tests.turns import each_in_turn
 from zyg.autodiff.objects import reentry
 from zyg.autodiff.objects.api import pullback
@@ -135,3 +137,103 @@ def test_no_code_is_put_in_place_for_classes_that_do_not_answer(monkeypatch):
     assert value == pytest.approx(plainly_asked(0.7))
     assert back(1.0)[0] == pytest.approx(4 * 9 * 0.7**3 + 1 + 1)
     assert not found
+
+
+G = {"v": 1.0}
+
+
+class Doubling:
+    @classmethod
+    def __subclasshook__(cls, other):
+        G["v"] *= 2.0
+        return NotImplemented
+
+
+class DoublingClass(type):
+    def __subclasscheck__(cls, other):
+        G["v"] *= 2.0
+        return False
+
+
+class Saying(type):
+    def __instancecheck__(cls, x):
+        return True
+
+
+class AnyBody(metaclass=Saying):
+    pass
+
+
+class Claiming:
+    def __init__(self, x):
+        self.x = x
+
+    @property
+    def __class__(self):
+        self.x *= 3.0
+        return int
+
+
+def test_an_abstract_class_asks_what_is_derived_from_it_and_registered():
+    """(what these do was left out of the derivative)"""
+    parent, registering = (abc.ABCMeta(name, (), {}) for name in ("Parent", "Registering"))
+    kept = [abc.ABCMeta("Child", (Doubling, parent), {}), DoublingClass("Registered", (), {})]
+    registering.register(kept[1])
+
+    def f(x, cls):
+        thing = type("Thing", (), {})()
+        G["v"] = x
+        return G["v"] + isinstance(thing, cls) * x if isinstance(thing, cls) else G["v"]
+
+    for cls in (parent, registering):
+        value, back = pullback(f, (0.7, cls))
+        assert value == f(0.7, cls) == 1.4 and back(1.0)[0] == 2.0
+
+
+def test_compiled_code_does_not_answer_for_classes_that_answer_themselves():
+    """(it asked their bases)"""
+    body = Box(1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", zyg.FallbackWarning)
+        assert zyg.gradient(lambda x: x * (3.0 if isinstance(body, AnyBody) else 1.0), 0.7) == (3.0,)
+
+        def f(x):
+            c = Claiming(x)
+            return c.x * isinstance(c, int) + c.x
+
+        assert zyg.withgradient(f, 1.0) == (4.0, (4.0,))
+    with pytest.raises(zyg.Unsupported, match="which asks code of yours"):
+        zyg.jit(lambda x: x if isinstance(body, AnyBody) else -x)(1.0)
+
+
+class Abstract(abc.ABC):  # noqa: B024
+    def __init__(self, v):
+        self.v = v
+
+    def __lt__(self, other):
+        return self.v * 2.0
+
+    def __add__(self, other):
+        return self.v * 3.0
+
+
+class Apart:
+    def __init__(self, v):
+        self.v = v
+
+    def __gt__(self, other):
+        return self.v * 7.0
+
+    def __radd__(self, other):
+        return self.v * 13.0
+
+
+Abstract.register(Apart)
+
+
+def test_operators_ask_by_what_classes_are_derived_from_not_by_what_they_are_registered_with():
+    for f, slope in ((lambda x: (Abstract(x) < Apart(x)) * 1.0, 2.0), (lambda x: Abstract(x) + Apart(x), 3.0)):
+        assert pullback(f, (1.5,))[1](1.0) == (slope,)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", zyg.FallbackWarning)
+            assert zyg.withgradient(f, 1.5) == (f(1.5), (slope,))

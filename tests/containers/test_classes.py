@@ -950,3 +950,86 @@ def test_in_place_operators_of_objects_on_what_numpy_gives():
     x = np.array([0.5, 1.5])
     assert zyg.jit(f)(x) == f(x) == 24.0
     np.testing.assert_allclose(zyg.gradient(f, x)[0], [27.0, 31.0])  # by the complex step
+
+
+class Unsure:
+    """Its comparisons do not know, and change what it holds."""
+
+    def __init__(self, box, by):
+        self.box, self.by = box, by
+
+    def __eq__(self, other):
+        self.box[0] = self.box[0] * self.by
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class UnsureToo(Unsure):
+    pass
+
+
+class UnsureOfBoth(Unsure):
+    def __ne__(self, other):
+        self.box[0] = self.box[0] * 7.0
+        return NotImplemented
+
+
+EQUALITIES = [
+    lambda b: Unsure(b, 2.0) == Unsure(b, 5.0),
+    lambda b: Unsure(b, 2.0) != Unsure(b, 5.0),
+    lambda b: Unsure(b, 2.0) == UnsureToo(b, 5.0),
+    lambda b: Unsure(b, 2.0) == 1,
+    lambda b: 1 != Unsure(b, 3.0),
+    lambda b: UnsureOfBoth(b, 2.0) != Unsure(b, 5.0),
+    lambda b: Unsure(b, 2.0) != UnsureOfBoth(b, 5.0),
+    lambda b: UnsureOfBoth(b, 2.0) == UnsureOfBoth(b, 5.0),
+]
+
+
+@pytest.mark.parametrize("number", range(len(EQUALITIES)))
+def test_methods_that_do_not_know_are_asked_once(number):
+    """(`==` asked them twice)"""
+    compare = EQUALITIES[number]
+
+    def f(x):
+        box = [x]
+        return (2.0 if compare(box) else 1.0) * box[0]
+
+    expected = f(1.0)
+    assert zyg.jit(f)(1.0) == expected
+    assert zyg.withgradient(f, 1.0) == (expected, (expected,))
+
+
+class Lesser:
+    def __init__(self, v):
+        self.v = v
+
+    def __lt__(self, other):
+        return self.v * 2.0
+
+    def __gt__(self, other):
+        return self.v * 3.0
+
+
+class LesserStill(Lesser):
+    pass
+
+
+def test_of_comparisons_what_is_derived_is_asked_first():
+    """(only if it had a method of its own)"""
+    f = lambda x: (Lesser(x) < LesserStill(x * x)) * 1.0
+    assert zyg.jit(f)(2.0) == f(2.0) == 12.0
+    assert zyg.gradient(f, 2.0) == (12.0,)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_a_list_that_is_looked_at_while_it_is_sorted():
+    def f(x):
+        xs, seen = [3.0 * x, x, 2.0 * x], []
+        xs.sort(key=lambda v: seen.append(len(xs)) or v)
+        return xs[0] + sum(seen)
+
+    with pytest.raises(zyg.Unsupported, match="looked at while it is sorted"):
+        zyg.jit(f)(2.0)
+    assert zyg.withgradient(f, 2.0) == (f(2.0), (1.0,))

@@ -617,19 +617,46 @@ def operator_method(e: Evaluator, name: str, *operands: Abstract) -> Abstract | 
         other = special(e, operands[1], reflected)
         left, right = class_of(e, v), class_of(e, operands[1])
         if other is not None and not (left is right and name not in _REFLECTED):
-            overrides = left is not right and isinstance(left, type) and issubclass(right, left)
-            attempts.insert(0 if overrides and other is not special(e, v, reflected) else 1, (other, [operands[1], v]))
+            # (Of comparisons what is derived is asked first, whether it has a method of its own or not.)
+            first = _derives(right, left) and (name in _REFLECTED or other is not special(e, v, reflected))
+            attempts.insert(0 if first else 1, (other, [operands[1], v]))
     for method, args in attempts:
-        if method is None:
-            continue
-        result = construction.call_known(e, method, args)
-        if not (isinstance(result, Known) and result.object is NotImplemented):
-            if _may_be_not_implemented(result):
-                raise e.refuse(
-                    f"{own} of a {describe(args[0], e.heap)}, which returns NotImplemented on some paths only"
-                )
+        if method is not None and (result := _answer(e, own, method, args)) is not None:
             return result
     return None
+
+
+def _derives(cls: Any, base: Any) -> bool:
+    """Whether a class is derived from another one, as operators ask: an abstract class has no say in it."""
+    return isinstance(base, type) and cls is not base and base in cls.__mro__
+
+
+def _answer(e: Evaluator, name: str, method: Any, args: list[Abstract]) -> Abstract | None:
+    """What a special method gives; None if it gives NotImplemented."""
+    result = construction.call_known(e, method, args)
+    if isinstance(result, Known) and result.object is NotImplemented:
+        return None
+    if _may_be_not_implemented(result):
+        raise e.refuse(f"{name} of a {describe(args[0], e.heap)}, which returns NotImplemented on some paths only")
+    return result
+
+
+def equality(e: Evaluator, name: str, a: Abstract, b: Abstract) -> tuple[bool, Abstract | None, bool]:
+    """Whether special methods have been asked for `a == b` or `a != b`, what one of them says (None: they do not know), and whether it
+    was asked for the contrary: `!=` asks `__eq__` where a class has no `__ne__`."""
+    v = _in_front_of(e, a, b)
+    attempts = [[v, b], [b, v]]
+    if _derives(class_of(e, b), class_of(e, v)):
+        attempts.reverse()
+    asked = False
+    for args in attempts:
+        own = special(e, args[0], f"__{name}__")
+        method = own or (special(e, args[0], "__eq__") if name == "ne" else None)
+        if method is not None:
+            asked = True
+            if (result := _answer(e, f"__{name}__", method, args)) is not None:
+                return True, result, own is None
+    return asked, None, False
 
 
 def _in_front_of(e: Evaluator, v: Abstract, behind: Abstract) -> Abstract:

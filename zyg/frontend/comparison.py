@@ -10,7 +10,7 @@ from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL
 
 from . import meeting
-from .classes import find_in_class, operator_method
+from .classes import equality, find_in_class, operator_method
 from .kinds import is_dict, is_list, known_items
 from .later import arrays, complexes, dicts, lists, numpy_numbers
 from .merging import conflict, settled
@@ -73,12 +73,10 @@ def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     if name in ("eq", "ne"):
         if isinstance(a, (ArrayValue, ComplexArrayValue)) or isinstance(b, (ArrayValue, ComplexArrayValue)):
             return arrays.elementwise(e, name, a, b)
-        result = operator_method(e, name, a, b)
+        asked, result, contrary = equality(e, name, a, b)
         if result is not None:
-            return result
-        if name == "ne" and (result := operator_method(e, "eq", a, b)) is not None:
-            return boolean(negate(e, truth(e, result)))
-        flag = equal(e, a, b)
+            return boolean(negate(e, truth(e, result))) if contrary else result
+        flag = _without_answer(e, a, b) if asked else equal(e, a, b)
         if isinstance(flag, Const):
             return Known(bool(flag.value) == (name == "eq"))
         return Number(flag if name == "eq" else negate(e, flag))
@@ -182,9 +180,9 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
 
     no_text(e, a, b)
     if any(isinstance(v, (StructValue, Reference)) for v in (a, b)):
-        own = operator_method(e, "eq", a, b)
-        if own is not None:
-            return truth(e, own)
+        asked, own, _ = equality(e, "eq", a, b)
+        if asked:
+            return _without_answer(e, a, b) if own is None else truth(e, own)
     if (fields := _compared_fields(e, a, b)) is not None:
         return _all_equal(e, fields)
     if is_dict(e, a) and is_dict(e, b):
@@ -206,6 +204,17 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
         raise e.refuse("a comparison of two ranges", hint="compare start, stop and step")
     if (x := _slice_parts(a)) is not None and (y := _slice_parts(b)) is not None:
         return _all_equal(e, list(zip(x, y, strict=True)))
+    return identical(e, a, b)
+
+
+def _without_answer(e: Evaluator, a: Abstract, b: Abstract) -> Value:
+    """a == b where the special methods of both do not know."""
+    first, second = class_of(e, a), class_of(e, b)
+    for kind in (tuple, list, dict, str, int, float):
+        if all(isinstance(cls, type) and issubclass(cls, kind) for cls in (first, second)):
+            raise e.refuse(
+                f"a comparison of two {kind.__name__}s of which one has an `__eq__` that gives NotImplemented"
+            )
     return identical(e, a, b)
 
 

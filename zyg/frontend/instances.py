@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import types as python_types
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from zyg.asking import asks_nobody, tells_its_class
 
 from . import classes, kinds
 from .merging import conflict
@@ -70,6 +73,18 @@ def is_instance(e: Evaluator, v: Abstract, classinfo: Abstract) -> Abstract:
         raise e.refuse(f"isinstance of a {describe(v, e.heap)}")
     if isinstance(v, (Number, ComplexValue)) and v.classes:
         cls = next(iter(v.classes))
+    if not tells_its_class(cls):
+        raise e.refuse(f"isinstance of a {cls.__name__}, which has a `__class__` of its own")
+    return is_subclass(e, cls, wanted)
+
+
+def is_subclass(e: Evaluator, cls: type, wanted: Sequence[type]) -> Known:
+    """Asked when compiling, once: so nothing of the user's may run then."""
+    for other in wanted:
+        if not asks_nobody(other, cls):
+            raise e.refuse(
+                f"a test for a {other.__name__}, which asks code of yours (`__instancecheck__`, `__subclasshook__`)"
+            )
     return Known(issubclass(cls, tuple(wanted)))
 
 

@@ -62,9 +62,12 @@ def _isinstance(e: Evaluator, v: Abstract, classes_: Abstract) -> Abstract:
 @emits(issubclass)
 def _issubclass(e: Evaluator, cls: Abstract, classes_: Abstract) -> Abstract:
     items = kinds.known_items(e, classes_) or (classes_,)
-    if not isinstance(cls, Known) or not all(isinstance(c, Known) for c in items):
+    wanted = [c.object for c in items if isinstance(c, Known)]
+    if not isinstance(cls, Known) or len(wanted) < len(items):
         raise e.refuse("issubclass of classes that are not known when compiling")
-    return Known(issubclass(cls.object, tuple(c.object for c in items if isinstance(c, Known))))
+    if not all(isinstance(c, type) for c in (cls.object, *wanted)):
+        return Known(issubclass(cls.object, tuple(wanted)))  # raises, or asks for a union
+    return instances.is_subclass(e, cls.object, wanted)
 
 
 @emits(type)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from zyg.frontend import classes, dicts, growing, lists
 from zyg.frontend.functions import unchecked
 from zyg.frontend.scalars import scalar_value, to_int
-from zyg.frontend.values import NONE, Abstract, Known, Reference, TupleValue, known
+from zyg.frontend.values import NONE, Abstract, Known, Reference, TupleValue, known, reachable
 from zyg.ir.core import const
 
 from .iterables import same_item
@@ -187,8 +187,18 @@ def _sorted(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> Any:
     return result
 
 
-@implements((list, "sort"))
-def _sort(items: Any, *, key: Any = None, reverse: bool = False) -> None:
+@emits((list, "sort"))
+def _sort(e: Evaluator, v: Abstract, *, key: Abstract = NONE, reverse: Abstract = Known(False)) -> Abstract:  # noqa: B008
+    assert isinstance(v, Reference)
+    held = e.heap[v.id].references()
+    if v.id in reachable([key, *map(Reference, held)], e.heap):
+        raise e.refuse(
+            "a list that is looked at while it is sorted (Python shows an empty one then)", hint="use sorted(...)"
+        )
+    return e.call(known(sort_inside), [v], {"key": key, "reverse": reverse})
+
+
+def sort_inside(items: Any, *, key: Any = None, reverse: bool = False) -> None:
     if len(items) > 0:
         if key is None:
             sort_by(items, items[:], reverse)

@@ -47,10 +47,7 @@ def _adapter(
         return None
     forward = entry.bind_method(f) if bound else entry.bind(f)
     if way.of_constants and not entry.generator and lasts(f):
-        # Its defaults are constants. (Who remembers this looks whether they are others now.)
-        made = FunctionType(forward.__code__, f.__globals__, f.__name__, defaults[way.keys[0] :], f.__closure__)
-        made.__qualname__ = f.__qualname__
-        return made
+        return with_defaults(forward, f, defaults[way.keys[0] :])
     if way.spread is not None:
         forward = way.spread(forward)
     if way.as_given:
@@ -64,6 +61,13 @@ def _adapter(
         of = tuple([(at, key) for at, key, carries in zip(way.places, way.keys, carrying) if carries])
         make = way.made[carrying] = making(way.source, count + len(names), bound, way.by_name, of)
     return make(forward, f, names, filled)
+
+
+def with_defaults(forward: FunctionType, f: FunctionType, defaults: tuple[Any, ...]) -> FunctionType:
+    """The forward half with its function's defaults, which are constants. (Who remembers this looks whether they are others now.)"""
+    made = FunctionType(forward.__code__, f.__globals__, f.__name__, defaults, f.__closure__)
+    made.__qualname__ = f.__qualname__
+    return made
 
 
 _NOT_ASKED = object()

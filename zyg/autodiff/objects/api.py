@@ -14,7 +14,7 @@ from zyg.autodiff.python import escaping
 from zyg.autodiff.python.dependence import flowing
 from zyg.autodiff.python.knowledge import begin, release, revalidate
 
-from . import calls, generators, memory, stdlib_, structure, together
+from . import calls, error_states, generators, memory, stdlib_, structure, together
 from .iteration import Iterator as Iterator
 from .shadows import Shadows
 
@@ -49,6 +49,7 @@ def _run_in_turn(*operands: Any) -> tuple[Any, Any]:
 def _guarded(run: Callable[..., Any], *operands: Any) -> Any:
     calls.refresh()
     revalidate()
+    error_states.check()
     mark = generators.begin()
     shared = memory.begin()
     refusals = escaping.begin()

@@ -283,6 +283,11 @@ def _refuse_reversal(this: Any) -> Any:
 _REFUSING = {"__iter__": _refuse_iteration, "__reversed__": _refuse_reversal}
 
 
+def derives(cls: type, base: type) -> bool:
+    """Whether a class is derived from another, as operators ask: an abstract class has no say in it."""
+    return base in cls.__mro__
+
+
 def is_python(method: Any) -> bool:
     """Whether an operator method has to be differentiated: it is not of a builtin type."""
 
@@ -343,7 +348,7 @@ def _is_asked_later(op: str, ta: type, tb: type) -> bool:
     own = find(ta, f"__r{op}__")
     if op in ("add", "mul") and issubclass(ta, _SEQUENCES) and not is_python(forward) and not is_python(own):
         return is_python(reflected)
-    return issubclass(tb, ta) and reflected is not own
+    return derives(tb, ta) and reflected is not own
 
 
 @passes()

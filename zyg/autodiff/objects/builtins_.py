@@ -11,11 +11,12 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
-from types import CodeType, UnionType
+from types import CodeType
 from typing import Any
 
 import numpy as np
 
+from zyg import asking
 from zyg.autodiff import objects
 from zyg.remedies import remedy
 
@@ -26,7 +27,6 @@ from .backs import run_padded
 from .calls import known
 from .classes import read_by_name, set_by_name, without_flow
 from .cotangents import VALUES, accumulate, is_number, real_like
-from .effects import functions_in
 from .passing import passes
 
 
@@ -142,58 +142,22 @@ def _len(x: Any, /) -> tuple[Any, Any]:
     return reentry.called(len, (x,), {}) if made is None else shift(made)
 
 
-def _classes_in(cls: Any) -> Iterator[Any]:
-    """What `isinstance` takes for classes, which may be in tuples of tuples."""
-    if isinstance(cls, tuple):
-        for part in cls:
-            yield from _classes_in(part)
-    else:
-        yield cls
-
-
-def _asks_nobody(cls: Any) -> bool:
-    """Whether nothing of the user's runs where a class is asked for its instances or subclasses: it does not answer by itself, neither
-    does its metaclass. (The abstract classes of the library ask other classes only what they have.)"""
-    kind = type(cls)
-    if kind is type:
-        return True
-    if kind is tuple:
-        return all(map(_asks_nobody, cls))
-    if kind is UnionType:
-        return all(map(_asks_nobody, cls.__args__))
-    if kind is not abc.ABCMeta:
-        return False
-    if cls.__module__ in _ABSTRACT:
-        return True
-    hook = find(cls, "__subclasshook__")
-    if hook is not _NO_HOOK:
-        functions = functions_in(hook)
-        if not functions or any(f.__module__ not in _ABSTRACT for f in functions):
-            return False
-    return all(find(cls, name) is None for name in _ANSWERING)
-
-
-_ABSTRACT = frozenset({"collections.abc", "numbers"})
-_NO_HOOK = vars(object)["__subclasshook__"]
-_ANSWERING = ("__instancecheck__", "__subclasscheck__", "__subclasses__")
-_CLASS = vars(object)["__class__"]
-
-
 def _tells_its_class(x: Any) -> bool:
     """Whether nothing of the user's runs where an object is asked for its `__class__`."""
     t = type(x)
     if t in reach.SIZED or t is abc.ABCMeta:
         return True
-    return objects.attributes.plain_lookup(t) and find(t, "__class__") is _CLASS
+    return objects.attributes.plain_lookup(t) and asking.tells_its_class(t)
 
 
 def _checked(f: Any) -> Any:
     def handler(x: Any, cls: Any, /) -> tuple[Any, Any]:
         if type(cls) is type and issubclass(type(x), cls):
             return f(x, cls), None  # which is not asked
-        if _asks_nobody(cls) and _tells_its_class(x):
+        derived = x if f is issubclass else type(x)
+        if isinstance(derived, type) and _tells_its_class(x) and asking.asks_nobody(cls, derived):
             return f(x, cls), None
-        classes = list(_classes_in(cls))
+        classes = [c for part in asking.classes_in(cls) for c in asking.asked(part)]
         return shift(reentry.followed(f, (x, cls), others=(*classes, *map(type, classes)), inside=False))
 
     return handler

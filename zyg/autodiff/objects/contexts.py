@@ -1,5 +1,4 @@
-"""Context variables: what one holds has its cotangent as an attribute of the variable. Context managers made of generators, and
-those that set for NumPy what happens where numbers overflow."""
+"""Context variables: what one holds has its cotangent as an attribute of the variable. Context managers made of generators."""
 
 from __future__ import annotations
 
@@ -8,11 +7,9 @@ from contextvars import ContextVar, Token
 from types import FunctionType
 from typing import Any
 
-import numpy as np
-
 from . import calls, classes, generators, spreading
 from .calls import known, method
-from .cotangents import INERT, accumulate
+from .cotangents import accumulate
 from .generators import Generator
 
 _NO_VALUE: Any = object()
@@ -147,38 +144,3 @@ def _exit(manager: Any, typ: Any, value: Any, traceback: Any) -> tuple[Any, Any]
         generator.forward.close()
         generator.fail(error)
         raise
-
-
-# ------------------------------------------------------------------------------------------------------------- np.errstate
-
-
-_MODES = ("_all", "_divide", "_over", "_under", "_invalid")
-
-
-@known(np.errstate, exact=True, of_arrays=False)
-def _errstate(*args: Any, **modes: Any) -> tuple[Any, Any]:
-    if args or "call" in modes or not INERT.issuperset(map(type, modes.values())):
-        return calls.call_foreign(np.errstate, *args, **modes)
-    return np.errstate(**modes), None
-
-
-def _calls_nobody(state: Any) -> bool:
-    """Whether nothing of the user's is called where a number overflows."""
-    return type(state) is np.errstate and state._call is _CALLS_NOBODY
-
-
-_CALLS_NOBODY: Any = np.errstate()._call  # type: ignore[attr-defined]
-
-
-@known(np.errstate.__enter__, exact=True, of_arrays=False)
-def _enter_errstate(state: Any) -> tuple[Any, Any]:
-    if not _calls_nobody(state):
-        return calls.call_foreign(np.errstate.__enter__, state)
-    return np.errstate.__enter__(state), None
-
-
-@known(np.errstate.__exit__, exact=True, of_arrays=False)
-def _exit_errstate(state: Any, *exception: Any) -> tuple[Any, Any]:
-    if not _calls_nobody(state):
-        return calls.call_foreign(np.errstate.__exit__, state, *exception)
-    return np.errstate.__exit__(state, *exception), None

@@ -485,6 +485,8 @@ def _unknown(x: Any) -> Generator[tuple[Any, Any], None, None]:
 def listed(x: Any) -> Any:
     """`pairs`, for what makes a list or tuple of the items: CPython asks `x` for its length, then."""
     iterator, rec = pairs(x)
+    if type(x) is Iterator and type(x.pairs) is sources.BackwardsByIndex and not x.pairs.over:
+        x = x.pairs.sequence  # which `reversed` asks
     t = type(x)
     find, is_python = objects.arithmetic.find, objects.arithmetic.is_python
     if (

@@ -170,7 +170,7 @@ builtins_.constant(*dict.fromkeys(f for f in functions_of(
     "searchsorted digitize count_nonzero any all isclose allclose array_equal array_equiv shape size ndim indices tri "
     "triu_indices tril_indices diag_indices unravel_index ravel_multi_index lexsort isin in1d result_type can_cast "
     "promote_types dtype finfo iinfo iscomplexobj isrealobj isscalar issubdtype may_share_memory shares_memory round_ "
-    "broadcast_shapes ndindex seterr geterr printoptions set_printoptions get_printoptions array_str array_repr "
+    "broadcast_shapes ndindex geterr printoptions set_printoptions get_printoptions array_str array_repr "
     "array2string isneginf isposinf isreal iscomplex fromstring loadtxt genfromtxt savetxt "
     "bool_"
 ) if f not in calls.KNOWN))  # fmt: skip

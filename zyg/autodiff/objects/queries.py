@@ -19,7 +19,7 @@ from zyg.errors import Unsupported
 from ..identity import note
 from ..trying import bodies
 from . import calls, foreign, later
-from .arithmetic import behind_answer, find, find_special, is_python
+from .arithmetic import behind_answer, derives, find, find_special, is_python
 from .cotangents import DATES
 from .ordering import is_quiet
 from .passing import passes, passes_in_turn
@@ -78,7 +78,7 @@ def _compared(name: str, a: Any, b: Any) -> tuple[Any, Any] | None:
     first, second = _comparing(name, ta), _comparing(_REFLECTED[name], tb)
     if first is None or second is None or (first is _SAYS_NOTHING and second is _SAYS_NOTHING):
         return None
-    if ta is not tb and issubclass(tb, ta):
+    if ta is not tb and derives(tb, ta):
         return _in_order(name, a, b, second, first, 1)
     return _in_order(name, a, b, first, second, 0)
 

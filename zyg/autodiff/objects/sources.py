@@ -127,11 +127,12 @@ class ByIndex(Steps):
 class BackwardsByIndex(ByIndex):
     """The same from the last one on, as `reversed` takes them."""
 
-    __slots__ = ()
+    __slots__ = ("sequence",)
     further = -1
 
     def __init__(self, x: Any, length: int):
         super().__init__(x)
+        self.sequence = x
         self.index = length - 1
 
 

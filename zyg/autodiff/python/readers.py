@@ -84,7 +84,12 @@ def reader(cls: type, name: str) -> Reader | None:
         return None
     made = _by_descriptor(forward, found, cls)
     note_class(type(found))
-    return made if find(type(found), "__set__") is not None or not cls.__dictoffset__ else _kept(name, made)
+    return made if _is_of_data(type(found)) or not cls.__dictoffset__ else _kept(name, made)
+
+
+def _is_of_data(descriptor: type) -> bool:
+    """Whether what has the name of a descriptor in an instance's `__dict__` is not asked."""
+    return find(descriptor, "__set__") is not None or find(descriptor, "__delete__") is not None
 
 
 def _of_property(found: property) -> Any:

@@ -96,7 +96,7 @@ def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]
                 noted(known, types, (tb,), tb, reflected, 2, True)
             else:
                 _note_numbers(known, types, op)
-        elif ta not in SCALARS and ta.__flags__ & HEAP_TYPE and (ta is tb or not issubclass(tb, ta)):
+        elif ta not in SCALARS and ta.__flags__ & HEAP_TYPE and (ta is tb or not arithmetic.derives(tb, ta)):
             noted(known, types, types, ta, slot, 2, False)
             _note_numbers(known, types, op)
         return general(a, b)

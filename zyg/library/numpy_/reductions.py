@@ -521,7 +521,11 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: Any = False
             raise ZeroDivisionError("Weights sum to zero, can't be normalized")
         result = np.sum(a.astype(kind, copy=False) * weights, axis=axis, keepdims=keepdims) / scale
     if returned:
-        return result, np.zeros_like(result) + scale if isinstance(result, np.ndarray) else result.dtype.type(scale)
+        if not isinstance(result, np.ndarray):
+            return result, result.dtype.type(scale)
+        if isinstance(scale, np.ndarray) and scale.shape == result.shape:
+            return result, scale
+        return result, np.broadcast_to(scale, result.shape).astype(result.dtype, "C")
     return result
 
 
