@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.oracles import differences
+from tests.autodiff.against_differences import check, check_second
 from tests.turns import each_in_turn
 from zyg.autodiff.objects import adapters
 from zyg.autodiff.objects.api import pullback
@@ -135,18 +135,12 @@ PROGRAMS = [of_classes, of_numbers_that_carry, held_by_the_instance, partials_of
 
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_first_derivatives(f):
-    for _ in range(3):
-        value, back = pullback(f, (0.7,))
-        assert value == f(0.7)
-        assert back(1.0)[0] == pytest.approx(differences.derivative(f, 0.7, 1e-3), rel=1e-7)
+    check(f, times=3, rel=1e-7, step=1e-3)
 
 
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_second_derivatives(f):
-    slope = lambda x: pullback(f, (x,))[1](1.0)[0]
-    value, back = pullback(slope, (0.7,))
-    assert value == pytest.approx(slope(0.7))
-    assert (back(1.0)[0] or 0.0) == pytest.approx(differences.derivative(slope, 0.7, 1e-3), rel=1e-6, abs=1e-9)
+    check_second(f, step=1e-3)
 
 
 BOX = [1.0]
@@ -206,6 +200,10 @@ def test_functions_that_numpy_calls_are_refused(f):
     finally:
         np.seterrcall(called)
         np.seterr(**kinds)
+
+
+ROUND = [1.0]
+ROUND.append(ROUND)  # (who looks through the globals for numbers comes to no end)
 
 
 @pytest.mark.parametrize("f", [of_classes, of_numbers_that_carry])

@@ -5,9 +5,8 @@ import operator
 
 import pytest
 
-from tests.oracles import differences
+from tests.autodiff.against_differences import check, check_second
 from tests.turns import each_in_turn
-from zyg.autodiff.objects.api import pullback
 
 pytestmark = each_in_turn
 
@@ -60,17 +59,11 @@ def program(function, begin):
 def test_first_derivatives(function, begin):
     f = program(FUNCTIONS[function], BEGINNINGS[begin])
     for x in (1.3, 0.7):
-        value, back = pullback(f, (x,))
-        assert value == f(x)
-        assert back(1.0)[0] == pytest.approx(differences.derivative(f, x, 1e-3), rel=1e-7)
+        check(f, x, 1, 1e-7, 1e-3)
 
 
 @pytest.mark.parametrize(
     ("function", "begin"), [("plus", "square"), ("times", "number"), ("own", "number"), ("greatest", "number")]
 )
 def test_second_derivatives(function, begin):
-    f = program(FUNCTIONS[function], BEGINNINGS[begin])
-    slope = lambda x: pullback(f, (x,))[1](1.0)[0]
-    value, back = pullback(slope, (0.7,))
-    assert value == pytest.approx(slope(0.7))
-    assert (back(1.0)[0] or 0.0) == pytest.approx(differences.derivative(slope, 0.7, 1e-3), rel=1e-6, abs=1e-9)
+    check_second(program(FUNCTIONS[function], BEGINNINGS[begin]), step=1e-3)

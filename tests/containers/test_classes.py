@@ -980,7 +980,7 @@ EQUALITIES = [
     lambda b: Unsure(b, 2.0) != Unsure(b, 5.0),
     lambda b: Unsure(b, 2.0) == UnsureToo(b, 5.0),
     lambda b: Unsure(b, 2.0) == 1,
-    lambda b: 1 != Unsure(b, 3.0),
+    lambda b: Unsure(b, 3.0) != 1,
     lambda b: UnsureOfBoth(b, 2.0) != Unsure(b, 5.0),
     lambda b: Unsure(b, 2.0) != UnsureOfBoth(b, 5.0),
     lambda b: UnsureOfBoth(b, 2.0) == UnsureOfBoth(b, 5.0),

@@ -151,9 +151,22 @@ def test_of_what_is_damaged_the_rest_is_used_and_written_again(tmp_path, monkeyp
         b"two": b"second",
         b"three": b"third",
     }
-    for content in (b"", entry.read_bytes()[:60], entry.read_bytes() + b"x"):
+    whole = entry.read_bytes()
+    at = whole.index(b"two")  # in the table
+    flipped = [whole[:n] + bytes([whole[n] ^ 8]) + whole[n + 1 :] for n in range(at - 8, at + 12)]
+    for content in (b"", whole[:60], whole + b"x", *flipped):
         entry.write_bytes(content)
         assert kept._loaded(entry.name) == ({}, b"")
+
+
+def test_a_file_that_has_become_large_is_begun_anew(tmp_path, monkeypatch):
+    monkeypatch.setenv("ZYG_CACHE_DIR", str(tmp_path / "kept"))
+    monkeypatch.setattr(kept, "_added", {b"one": bytes(200)})
+    monkeypatch.setattr(kept, "LARGEST", 100)
+    kept.store()
+    kept._added[b"two"] = b"second"
+    kept.store()
+    assert list(kept._loaded(next((tmp_path / "kept").iterdir()).name)[0]) == [b"two"]
 
 
 def test_source_that_was_changed_after_it_was_imported_is_not_trusted(monkeypatch):

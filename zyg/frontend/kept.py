@@ -41,6 +41,7 @@ _CODE, _VALUE = "code", "value"  # what a constant is
 # By a digest of the code: a sum of the function's text, where that begins behind the table, and where it ends.
 Table = dict[bytes, tuple[int, int, int]]
 _NOTHING = memoryview(b"")
+LARGEST = 16 << 20  # bytes; all of zyg takes a few of them, which are kept as long as the process lives
 _added: dict[bytes, bytes] = {}
 
 
@@ -74,7 +75,8 @@ def store() -> None:
         table, images = _loaded(name)
         found = {key: bytes(images[begin:end]) for key, (_, begin, end) in table.items()}
         sound = {key: image for key, image in found.items() if crc32(image) == table[key][0]}
-        disk.store(name, _written_out(sound | added))
+        # What nobody reads any more, of other installations and of code that was edited since, is not told apart.
+        disk.store(name, _written_out(added if len(images) > LARGEST else sound | added))
 
 
 def _written_out(found: dict[bytes, bytes]) -> bytes:
@@ -84,7 +86,7 @@ def _written_out(found: dict[bytes, bytes]) -> bytes:
         begin, end = end, end + len(image)
         table[key] = crc32(image), begin, end
     head = marshal.dumps(table)
-    return b"".join([len(head).to_bytes(8, "little"), head, *found.values()])
+    return b"".join([len(head).to_bytes(8, "little"), crc32(head).to_bytes(4, "little"), head, *found.values()])
 
 
 @cache
@@ -99,15 +101,13 @@ def _loaded(name: str) -> tuple[Table, memoryview]:
     if parts is None:
         return {}, _NOTHING
     content = parts[1]
-    begin = 8 + int.from_bytes(content[:8], "little")
-    try:
-        table, images = marshal.loads(content[8:begin]), content[begin:]
-        ends = [end for _, _, end in table.values()]
-        if max(ends) == len(images):
+    begin = 12 + int.from_bytes(content[:8], "little")
+    head, images = content[12:begin], content[begin:]
+    if crc32(head) == int.from_bytes(content[8:12], "little"):
+        table: Table = marshal.loads(head) if head else {}
+        if max((end for _, _, end in table.values()), default=0) == len(images):
             return table, images
-    except (EOFError, ValueError, TypeError, AttributeError):
-        pass
-    return {}, _NOTHING
+    return {}, _NOTHING  # the file is damaged, or not whole
 
 
 @cache

@@ -8,7 +8,6 @@ import functools
 import os
 import sys
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from types import CodeType

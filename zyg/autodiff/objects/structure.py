@@ -528,43 +528,52 @@ def dense(form: Form, c: Any) -> Any:
 
 def refuse(form: Form, refused: Refused, shadows: Any) -> Any:
     """Pass a refusal on to all numbers in a value; what flows is the result."""
+    return _refuse(form, refused, shadows, set())
+
+
+def _refuse(form: Form, refused: Refused, shadows: Any, met: set[int]) -> Any:
+    """`met`: the forms that it has come to, which may hold themselves."""
     kind = form[0]
     if kind == "number":
         return refused
+    if kind not in ("tuple", "method"):  # whose parts flow to who holds them, each time
+        if id(form) in met:
+            return None
+        met.add(id(form))
     if kind == "array":
         shadows.add_array(form[1], refused)
     elif kind == "numbers":
         for index in range(form[2]):
             shadows.add_item(form[1], index, refused)
     elif kind == "tuple":
-        flowing = tuple([refuse(f, refused, shadows) for f in form[2]])
+        flowing = tuple([_refuse(f, refused, shadows, met) for f in form[2]])
         return None if all(p is None for p in flowing) else flowing
     elif kind == "list":
         for index, f in enumerate(form[2]):
-            if (c := refuse(f, refused, shadows)) is not None:
+            if (c := _refuse(f, refused, shadows, met)) is not None:
                 shadows.add_item(form[1], index, c)
     elif kind == "dict":
         for key, f in form[2].items():
-            if (c := refuse(f, refused, shadows)) is not None:
+            if (c := _refuse(f, refused, shadows, met)) is not None:
                 shadows.add_key(form[1], key, c)
     elif kind == "set":
         for item, f in zip(form[2], _parts(form)):
-            if (c := refuse(f, refused, shadows)) is not None:
+            if (c := _refuse(f, refused, shadows, met)) is not None:
                 shadows.add_key(form[1], item, c)
     elif kind == "object":
         for name, f in form[2].items():
-            if (c := refuse(f, refused, shadows)) is not None:
+            if (c := _refuse(f, refused, shadows, met)) is not None:
                 shadows.add_attr(form[1], name, c)
     elif kind == "function":
         for cell, f in form[2]:
-            if (c := refuse(f, refused, shadows)) is not None:
+            if (c := _refuse(f, refused, shadows, met)) is not None:
                 shadows.add_cell(cell, c)
     elif kind == "method":
-        return refuse(form[2], refused, shadows)
+        return _refuse(form[2], refused, shadows, met)
     elif kind == "partial":
-        if (c := refuse(form[2], refused, shadows)) is not None:
+        if (c := _refuse(form[2], refused, shadows, met)) is not None:
             shadows.add_attr(form[1], "args", c)
-        refuse(form[3], refused, shadows)
+        _refuse(form[3], refused, shadows, met)
     return None
 
 

@@ -19,7 +19,7 @@ from zyg.rules import adjoint, tangent
 from .. import blas, kernels
 from ..registry import implements
 from .layouts import conj_swapped, conjugated, general, is_complex, is_packed, packed, swapped
-from .products import add_stacked, by_blas, by_rows, leading
+from .multiplying import add_stacked, by_blas, by_rows, leading
 
 SMALL = 8  # rows up to which loops are faster than a call of LAPACK
 
