@@ -15,7 +15,8 @@ from collections.abc import Iterator
 Thresholds = tuple[int, int, int]
 
 COMPILING: Thresholds = (500_000, 50, 10)
-# Cycles that the user's program leaves behind are found soon; what is old is looked through when there is much more of it.
+# Cycles that the user's program leaves behind are found when there are some 10 MB of them; what is old is looked through when there is
+# much more of it.
 RUNNING: Thresholds = (100_000, 500, 50)
 
 _lock = threading.RLock()  # (what runs in a thread that holds it, such as `__del__`, may come here)

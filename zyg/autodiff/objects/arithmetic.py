@@ -260,7 +260,8 @@ def find(cls: type, name: str) -> Any:
 
 
 def find_special(cls: type, name: str) -> Any:
-    """The same of a special method. One that is set to None is there, and raises when it is called (by `followed` CPython says so)."""
+    """The same of a special method that is called then. One that is set to None is there, and raises when it is called (by `followed`
+    CPython says so); to who only asks whether there is one, `find` says that there is none."""
     for c in cls.__mro__:
         if name in c.__dict__:
             found = c.__dict__[name]

@@ -29,8 +29,8 @@ from ..objects import attributes, calls, classes, dates, functools_, native
 from ..objects.arithmetic import find, is_python
 from ..objects.cotangents import DATES, accumulate, is_number
 from ..objects.passing import passes
+from .bound import call_known_method, forward_of_method
 from .knowledge import changes, has_plain_shadow, is_of_values, is_plain, note_class, note_code
-from .sites import call_known_method, forward_of_method
 
 Reader = Callable[[Any], tuple[Any, Any]]
 

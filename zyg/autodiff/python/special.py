@@ -35,8 +35,9 @@ from ..objects.numpy_numbers import PAIRS
 from ..objects.passing import passes
 from ..objects.shadows import F64
 from ..trying import bodies
+from .bound import forward_of_method
 from .knowledge import HEAP_TYPE, has_plain_shadow, is_of_python, is_of_values, is_plain, note_class, note_code
-from .sites import Table, Tables, forward_of_method, new_tables, noted, operators
+from .sites import Table, Tables, new_tables, noted, operators
 
 
 def _around_binary(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:

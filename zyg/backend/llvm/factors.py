@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-SMALL = 8  # rows up to which loops are faster than a call of LAPACK
+SMALL = 8  # rows up to which loops are faster than a call of LAPACK, as in library/numpy_/triangular.py
 
 
 class _Text:
@@ -238,7 +238,7 @@ def cholesky(bits: int) -> str:
         with t.loop("0", i) as l:
             of_row = t.get(t.element("%a", i, "%n", l))
             t.less(total, of_row, of_row)
-        with t.when(t.let(f"fcmp ole double {t.get(total)}, 0.0")):  # a nan goes on, as in LAPACK
+        with t.when(t.let(f"fcmp ole double {t.get(total)}, 0.0")):  # a nan goes on, as in OpenBLAS
             t.add("ret i64 1", f"{t.new('never')}:")
         t.put(place, t.let(f"call double @llvm.sqrt.f64(double {t.get(total)})"))
     with t.loop("0", "%n") as i:

@@ -21,7 +21,7 @@ from ..registry import implements
 from .layouts import conj_swapped, conjugated, general, is_complex, is_packed, packed, swapped
 from .multiplying import add_stacked, by_blas, by_rows, leading
 
-SMALL = 8  # rows up to which loops are faster than a call of LAPACK
+SMALL = 8  # rows up to which loops are faster than a call of LAPACK, as in backend/llvm/factors.py
 
 NOT_POSITIVE = "Matrix is not positive definite"
 SINGULAR = "Singular matrix"
@@ -33,7 +33,7 @@ def by_lapack(a: Any) -> bool:
 
 
 def by_kernels(a: Any) -> bool:
-    """Whether a matrix is one of doubles, for which there is code on disk (backend/llvm/factors.py)."""
+    """Whether there are kernels for a matrix (backend/llvm/factors.py): for packed ones of doubles, where there is LAPACK."""
     return blas.AVAILABLE and a.dtype == np.float64 and is_packed(a)
 
 
