@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks import applications, cases, designs, dynamic, everyday, mixed, programs, small_arrays
+from benchmarks import applications, cases, dense, designs, dynamic, everyday, mixed, programs, small_arrays
 from benchmarks.cases import BENCHMARKS, flat_gradient
 from benchmarks.sections.settings import builds
 from tests.turns import each_in_turn
@@ -79,6 +79,27 @@ def test_gradients_of_dynamic_programs(name):
         h = 1e-6
         values = [function(*_replaced(args, at, x + step), math) for step in (h, -h)]
         assert found[at] == pytest.approx((values[0] - values[1]) / (2 * h), rel=1e-5, abs=1e-6)
+
+
+@each_in_turn
+@pytest.mark.parametrize("name", dense.PROGRAMS)
+def test_gradients_of_dense_programs(name):
+    import zyg
+
+    function, arguments, _, by = dense.PROGRAMS[name]
+    by = by or tuple(range(len(arguments())))
+    drawn = np.random.default_rng(3)
+    directions = [drawn.normal(size=np.shape(arguments()[k])) for k in by]
+
+    def along(h):
+        args = list(arguments())
+        for k, direction in zip(by, directions):
+            args[k] = args[k] + h * direction
+        return float(function(*args))
+
+    gradients = zyg.grad(zyg.jit(function), by)(*arguments())
+    slope = sum(np.sum(np.asarray(g) * d) for g, d in zip(gradients, directions))
+    assert slope == pytest.approx(differences.derivative(along, 0.0, 1e-4), rel=1e-7)
 
 
 EVERYDAY = everyday.PROGRAMS | designs.PROGRAMS | applications.PROGRAMS | mixed.PROGRAMS | small_arrays.PROGRAMS

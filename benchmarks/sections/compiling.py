@@ -16,10 +16,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from ..compiled import PROGRAMS
+from .. import compiled, dense
 from ..report import duration, table
 from .settings import Settings
 
+PROGRAMS = compiled.PROGRAMS | dense.PROGRAMS
 ROOT = Path(__file__).parents[2]
 LEVEL = 0.3  # for functions of arrays
 
@@ -27,7 +28,7 @@ TIMED = """
 import json, sys, time, warnings
 import numpy as np
 import zyg
-from benchmarks.compiled import PROGRAMS
+from benchmarks.sections.compiling import PROGRAMS
 warnings.simplefilter("error", zyg.FallbackWarning)
 zyg.gradient(lambda x: np.sum(x * 2.0), np.ones(3))
 zyg.gradient(lambda x: x * 2.0, 1.0)
