@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _abc  # (the caches of abstract classes: what stands there is answered without asking anybody)
 import abc
 import weakref
 from collections.abc import Iterator
@@ -34,7 +33,7 @@ def asked(cls: Any) -> list[Any]:
     found = [cls]
     for c in found:
         if type(c) is abc.ABCMeta:
-            registered = (r() for r in _abc._get_dump(c)[0])
+            registered = (r() for r in _kept(c)[0])
             found += [x for x in (*registered, *type.__subclasses__(c)) if x is not None and x not in found]
     return found
 
@@ -48,7 +47,7 @@ def _is_known(cls: Any, other: type) -> bool:
     """Whether an abstract class remembers what it was told of another one."""
     if type(cls) is not abc.ABCMeta:
         return False
-    _, yes, no, version = _abc._get_dump(cls)
+    _, yes, no, version = _kept(cls)
     reference = weakref.ref(other)
     return reference in yes or (version == abc.get_cache_token() and reference in no)
 
@@ -72,6 +71,8 @@ def _module_of(hook: Any) -> str | None:
     return function.__module__ if isinstance(function, FunctionType) else None
 
 
+# What is registered with an abstract class, and its caches: what stands there is answered without asking anybody.
+_kept: Any = vars(abc)["_get_dump"]
 _CLASS = vars(object)["__class__"]
 _NO_HOOK = vars(object)["__subclasshook__"]
 _ANSWERING = ("__instancecheck__", "__subclasscheck__", "__subclasses__")

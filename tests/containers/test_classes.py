@@ -962,8 +962,6 @@ class Unsure:
         self.box[0] = self.box[0] * self.by
         return NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]
-
 
 class UnsureToo(Unsure):
     pass

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 FALSE = Known(False)
 
+FALSE = Known(False)
+
 # ------------------------------------------------------------------------------------------------- lists
 
 
@@ -188,7 +190,7 @@ def _sorted(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> Any:
 
 
 @emits((list, "sort"))
-def _sort(e: Evaluator, v: Abstract, *, key: Abstract = NONE, reverse: Abstract = Known(False)) -> Abstract:  # noqa: B008
+def _sort(e: Evaluator, v: Abstract, *, key: Abstract = NONE, reverse: Abstract = FALSE) -> Abstract:
     assert isinstance(v, Reference)
     held = e.heap[v.id].references()
     if v.id in reachable([key, *map(Reference, held)], e.heap):
