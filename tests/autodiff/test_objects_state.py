@@ -11,7 +11,10 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from zyg.autodiff.objects import structure
 from zyg.autodiff.objects.api import pullback
+from zyg.autodiff.objects.cotangents import Refused
+from zyg.autodiff.objects.shadows import Shadows
 
 H = 1.0
 
@@ -436,3 +439,13 @@ def test_classes_that_change_behind_and_in_a_derivative():
     del kind.k
     kind.__add__ = lambda self, other: other
     assert pullback(read, (3.0,))[1](1.0) == (2.0,)
+
+
+def test_a_refusal_of_what_holds_itself():
+    """(did not come to an end)"""
+    numbers: list = [1.0, [2.0]]
+    numbers.append(numbers)
+    shadows = Shadows()
+    refused = Refused(ValueError("refused"))
+    structure.refuse(structure.form(numbers), refused, shadows)
+    assert shadows.list_of(numbers)[0] is refused and shadows.list_of(numbers[1])[0] is refused

@@ -208,6 +208,6 @@ ROUND.append(ROUND)  # (who looks through the globals for numbers comes to no en
 
 @pytest.mark.parametrize("f", [of_classes, of_numbers_that_carry])
 def test_second_derivatives_that_find_nothing_known(f, monkeypatch):
-    """(what makes a call's forward half was taken for foreign code)"""
+    """Each call's forward half is made anew within the derivative."""
     monkeypatch.setattr(adapters, "note", lambda *args: None)
     test_second_derivatives(f)

@@ -19,7 +19,7 @@ from .knowledge import has_plain_shadow, is_permanent, is_plain, note_class, not
 
 
 def constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
-    """The forward half of a class whose instances are made by its `__init__` alone."""
+    """The forward half of a class, for `arity` arguments and further ones by keyword; None where that is not known before it is called."""
     if cls in classes.EXCEPTIONS and not names:
         return partial(classes.make_exception, cls)
     of_metaclass = find(type(cls), "__call__")
@@ -47,7 +47,7 @@ def _by_metaclass(cls: Any, method: Any, arity: int, names: tuple[str, ...]) -> 
 
 
 def _by_type(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
-    """What `type.__call__` makes of a class whose instances are made by its `__init__` alone."""
+    """The same of a class that is called as classes are: `type.__call__`."""
     init = find(cls, "__init__")
     if find(cls, "__del__") is not None:
         return None
