@@ -506,11 +506,22 @@ def in_error_states(x):
         return float(np.float64(x) * x)
 
 
+def kinds_of_errors(x):
+    called = np.seterrcall(None)
+    before = np.seterr(divide="ignore", over="ignore")
+    try:
+        return x * x + np.float64(1.0) / np.float64(np.inf)
+    finally:
+        np.seterr(**before)
+        np.seterrcall(called)
+
+
 PROGRAMS = {
     f.__name__: f
     for f in (
         eigenvalues,
         in_error_states,
+        kinds_of_errors,
         numbers_as_arrays,
         covariances,
         histograms,
