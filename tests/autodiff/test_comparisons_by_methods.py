@@ -2,6 +2,7 @@
 
 import functools
 
+import numpy as np
 import pytest
 
 from tests.autodiff.against_differences import check, check_second
@@ -267,3 +268,77 @@ def test_choices_put_no_code_in_place(monkeypatch):
     monkeypatch.setattr(reentry, "run_with_traps", lambda *args: pytest.fail("code was put in place"))
     for f in (greatest_and_least, in_order, in_order_of_two_classes):
         pullback(fresh(f), (0.7,))
+
+
+class Doubtful:
+    """Whose truth is told, and noted."""
+
+    def __init__(self, truth):
+        self.truth = truth
+
+    def __bool__(self):
+        SEEN.append("asked")
+        return self.truth
+
+
+class Vague:
+    def __init__(self, v):
+        self.v = v
+
+    def __lt__(self, other):
+        return Doubtful(bool(self.v < other.v))
+
+
+def mask_for_nothing(x):
+    v = x * np.array([1.0, 2.0, 3.0])
+    mask = v > x  # noqa: F841
+    return np.sum(v * v)
+
+
+def mask_tested_in_a_branch(x):
+    v = x * np.array([1.0, 2.0, 3.0])
+    mask = v > x
+    if x > 100.0 and mask:
+        return x
+    return np.sum(v * v)
+
+
+def mask_tested_within_try(x):
+    v = x * np.array([1.0, 2.0, 3.0])
+    mask = v > x
+    try:
+        if mask:
+            return x
+    except ValueError:
+        x = 3.0 * x
+    return np.sum(v) * x
+
+
+def truth_for_nothing(x):
+    less = Vague(x) < Vague(2.0 * x)  # noqa: F841
+    SEEN.append("compared")
+    return x * x
+
+
+def truth_asked_twice(x):
+    less = Vague(x) < Vague(2.0 * x)
+    SEEN.append("compared")
+    y = 1.0
+    for _ in range(2):
+        if less:
+            y = y * x
+    return y
+
+
+@pytest.mark.parametrize(
+    "f", [mask_for_nothing, mask_tested_in_a_branch, mask_tested_within_try, truth_for_nothing, truth_asked_twice]
+)
+def test_the_truth_is_asked_where_it_is_tested(f):
+    SEEN.clear()
+    f(0.7)
+    expected = list(SEEN)
+    SEEN.clear()
+    pullback(f, (0.7,))
+    assert expected == SEEN
+    check(f)
+    check_second(f)

@@ -7,6 +7,7 @@ a block parameter tells which one control came along.
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -583,17 +584,17 @@ def _is_position(key: Value) -> bool:
 
 
 def _only_tested(function: Function) -> set[Instr]:
-    """Comparisons whose results are used for their truth only."""
-    found = {r: i for _, i in function.instructions() if i.op in queries.TRUTHS for r in i.results}
-    for block, instr in function.instructions():
-        used = list(instr.operands) if instr.op not in ("truth", "not") else []
-        for target in instr.targets:
-            used += target.args
-        if block.handler is not None:
-            used += block.handler.args
-        for v in used:
-            found.pop(v, None)
-    return set(found.values())
+    """Comparisons whose results are used for nothing but one test, which stands right behind: their truth is asked with them. Asked
+    anywhere else (in a branch, in a `try` body, several times or never) it is asked there, as arrays have none and `__bool__` may do
+    something."""
+    counts = use_counts(function)
+    found: set[Instr] = set()
+    for block in function.blocks:
+        for instr, following in itertools.pairwise(block.instrs):
+            tested = following.op in ("truth", "not") and following.operands[0] in instr.results
+            if instr.op in queries.TRUTHS and tested and counts[instr.result] == 1:
+                found.add(instr)
+    return found
 
 
 def called_attributes(function: Function) -> dict[Instr, Instr]:
