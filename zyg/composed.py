@@ -350,7 +350,9 @@ def _by(function: Any, args: Any, numbers: tuple[int, ...], keywords: dict[str, 
     if len(numbers) == len(args) == 1 and not keywords:
         return function, tuple(args)
 
-    given, at = tuple(args), argument_places(numbers, len(args))
+    # What is chosen is not among them: beside itself, as an argument that the function writes, it would be refused.
+    given = tuple([None if n in numbers else x for n, x in enumerate(args)])
+    at = argument_places(numbers, len(args))
 
     def by(*chosen: Any) -> Any:
         return function(*put_in(given, chosen, at), **keywords)

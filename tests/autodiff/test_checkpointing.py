@@ -474,3 +474,22 @@ def test_row_35_memory_falls_with_arrays(loop, most):
     script = MEMORY.format(loop=loop, n=n, size=size)
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert plain > 150 and int(ran.stdout) / 1024 < most
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_second_derivatives_where_an_argument_is_written_and_the_arrays_are_exchanged():
+    """What goes by way of a gradient of the gradient has the argument once: not also as something that is captured."""
+
+    def f(x, y):
+        for _ in zyg.checkpointed(range(4)):
+            x[1:] += 0.1 * np.sin(x[:-1]) * y[1:]
+            x, y = y * 1.0, x * 1.0
+        return x @ y
+
+    x, y, v = np.array([0.5, -1.5, 2.25, 0.8]), np.array([0.3, 0.7, -0.2, 1.1]), np.array([1.0, 0.5, -1.0, 2.0])
+    slope = lambda h, d: zyg.gradient(f, x + h * d, y.copy())[0]
+    along = lambda d: (slope(1e-5, d) - slope(-1e-5, d)) / 2e-5
+    assert zyg.hvp(f, x.copy(), y.copy(), v) == pytest.approx(along(v), rel=1e-6, abs=1e-8)
+    expected = np.array([along(e) for e in np.eye(4)])
+    assert zyg.hessian(f, x.copy(), y.copy()) == pytest.approx(expected, rel=1e-6, abs=1e-8)
+    assert zyg.hvp(f, x.copy(), y.copy(), y, argnums=1).shape == (4,)
