@@ -244,3 +244,76 @@ def test_attributes_of_classes_that_the_garbage_collector_does_not_list():
 
     gc.freeze()  # and it stays so (conftest.py)
     assert zyg.gradient(f, 3.0) == (27.0,)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_metaclasses_and_bases_are_asked_once():
+    told = []
+
+    class Prepared(type):
+        @classmethod
+        def __prepare__(m, name, bases, **keywords):
+            told.append(("prepare", name, bases, keywords))
+            return {}
+
+        def __new__(m, name, bases, namespace, **keywords):
+            return super().__new__(m, name, bases, namespace)
+
+    class Base:
+        k = 2.0
+
+    class StandsFor:
+        def __mro_entries__(self, bases):
+            told.append(("entries", len(bases)))
+            return (Base,)
+
+    def f(x):
+        class A(metaclass=Prepared, w=1):
+            pass
+
+        class B(StandsFor()):
+            v = x
+
+        return B.v * B.v * B.k * len(B.__orig_bases__)
+
+    f(0.5)
+    expected = [("prepare", "A", (), {"w": 1}), ("entries", 1)]
+    assert told == expected
+    for derivative, slope in ((zyg.grad(f), 2.0), (zyg.grad(zyg.grad(f)), 4.0)):
+        told.clear()
+        assert derivative(0.5) == slope
+        assert told == expected
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_errors_of_class_statements():
+    class Left(type):
+        pass
+
+    class Right(type):
+        pass
+
+    class Base(metaclass=Left):
+        pass
+
+    def f(x, told):
+        try:
+
+            class A(Base, metaclass=Right):
+                pass
+
+        except TypeError as error:
+            told.append(str(error))
+        try:
+
+            class B(3):
+                pass
+
+        except TypeError as error:
+            told.append(str(error))
+        return x
+
+    expected, found = [], []
+    f(0.5, expected)
+    zyg.gradient(f, 0.5, found)
+    assert len(found) == 2 and found == expected

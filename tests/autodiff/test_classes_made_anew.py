@@ -3,10 +3,13 @@ and how much is compiled for them."""
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import gc
 import inspect
 import typing
 import warnings
+import weakref
 from collections import namedtuple
 from dataclasses import KW_ONLY, InitVar, dataclass, field
 from typing import Any, ClassVar
@@ -312,3 +315,35 @@ def test_errors_are_those_of_data_classes():
         with pytest.raises(type(expected.value)) as found:
             python_pullback(function, (0.5,), {})
         assert str(found.value) == str(expected.value)
+
+
+def test_classes_go_when_nobody_has_them():
+    """Those of which an instance had a gradient."""
+    classes = []
+
+    def f(x):
+        class Model:
+            def __init__(self, w):
+                self.w = w
+
+        classes.append(weakref.ref(Model))
+        (g,) = zyg.gradient(lambda model: model.w * model.w * 0.5, Model(x))
+        return g.w
+
+    for _ in range(12):
+        assert python_pullback(f, (0.5,), {})[1](1.0) == (1.0,)
+    gc.collect()
+    assert sum(reference() is not None for reference in classes) < 6
+
+
+def test_a_gradient_outlives_the_class_of_its_object():
+    class Model:
+        def __init__(self, w):
+            self.w = w
+
+    (g,) = python_pullback(lambda model: model.w * model.w, (Model(1.5),), {})[1](1.0)
+    gone = weakref.ref(Model)
+    del Model
+    gc.collect()
+    assert gone() is None
+    assert g == (3.0,) and copy.deepcopy(g) == g and type(copy.copy(g)) is type(g)

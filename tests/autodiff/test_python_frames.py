@@ -247,3 +247,18 @@ def test_no_exception_is_left_being_handled():
     assert sys.exc_info() == (None, None, None)
     assert back(1.0) == (pytest.approx(1.4),)
     assert sys.exc_info() == (None, None, None)
+
+
+def test_frames_have_the_names_of_their_functions():
+    told = []
+
+    def f(x):
+        def inner(z):
+            told.append(sys._getframe().f_code.co_name)
+            return (lambda u: told.append(sys._getframe().f_code.co_name) or u * z)(z)
+
+        return inner(x)
+
+    f(0.5)
+    assert pullback(f, (0.5,))[1](1.0) == (1.0,)
+    assert told == ["inner", "<lambda>"] * 2

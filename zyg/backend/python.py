@@ -160,7 +160,8 @@ class Emitter:
         made.free = self.free_names
         if template is None:
             made.counts = (len(function.params), 0, 0)
-            made.name = made.qualname = function.attrs.get("name", function.name)
+            made.qualname = function.attrs.get("name", function.name)
+            made.name = made.qualname.rpartition(".")[2]  # what tracebacks and logging tell
             made.filename = function.attrs.get("file", "<zyg>")
             made.first_line = function.attrs.get("line", 1)
             made.flags = 0x3 | (0x20 if self.generator else 0)

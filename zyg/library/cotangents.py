@@ -3,11 +3,13 @@ named tuples for structs and for what functions captured."""
 
 from __future__ import annotations
 
+import weakref
 from abc import abstractmethod
 from collections import namedtuple
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from zyg.autodiff.activity import differentiable
 from zyg.errors import Misuse, Unsupported
@@ -199,9 +201,17 @@ def _all_none(items: Sequence[Abstract]) -> bool:
     return all(isinstance(i, Known) and i.object is None for i in items)
 
 
-@cache
+# By class and names. A class that is made anew in each call of a function must go when nobody else has it.
+_gradient_classes: WeakKeyDictionary[type, dict[tuple[str, ...], type]] = WeakKeyDictionary()
+
+
 def gradient_class(cls: type, names: tuple[str, ...]) -> type:
     """The named tuple that holds the gradient by an instance of `cls`."""
+    made = _gradient_classes.setdefault(cls, {})
+    return made.get(names) or made.setdefault(names, _new_gradient_class(cls, names))
+
+
+def _new_gradient_class(cls: type, names: tuple[str, ...]) -> type:
     try:
         made = namedtuple(f"{cls.__name__}Gradient", names)
     except ValueError as error:
@@ -210,7 +220,13 @@ def gradient_class(cls: type, names: tuple[str, ...]) -> type:
             hint="rename the attribute: the gradient is a named tuple, in which `_x` is called x",
         ) from None
     made.__module__ = cls.__module__
-    return _pickled_by(made, gradient_class, cls, names)
+    reference = weakref.ref(cls)
+
+    def reduced(self: Any) -> tuple[Any, ...]:
+        of = reference()
+        return (made, tuple(self)) if of is None else (_remade, ((gradient_class, of, names), tuple(self)))
+
+    return _pickled_by(made, reduced)
 
 
 @cache
@@ -218,12 +234,12 @@ def closure_gradient_class(name: str, variables: tuple[str, ...]) -> type:
     """The named tuple that holds the gradient by what a function captured."""
     plain = "".join(c for c in name if c.isalnum() or c == "_").strip("_0123456789")
     made = namedtuple(f"{plain or 'closure'}Gradient", variables, rename=True)
-    return _pickled_by(made, closure_gradient_class, name, variables)
+    return _pickled_by(made, lambda self: (_remade, ((closure_gradient_class, name, variables), tuple(self))))
 
 
-def _pickled_by(made: Any, *how: Any) -> Any:
+def _pickled_by(made: Any, reduced: Callable[[Any], tuple[Any, ...]]) -> Any:
     """A class that no module has is pickled by how it is made."""
-    made.__reduce__ = lambda self: (_remade, (how, tuple(self)))
+    made.__reduce__ = reduced
     return made
 
 

@@ -22,7 +22,8 @@ from .cotangents import Refused
 @known(builtins.__build_class__)
 def _build_class(body: FunctionType, name: str, /, *bases: Any, **keywords: Any) -> tuple[Any, Any]:
     """(class, back) of a class statement."""
-    meta = metaclass(bases, keywords)
+    resolved = types.resolve_bases(bases)
+    meta = metaclass(resolved, keywords)
     if meta is None:
         made = builtins.__build_class__(body, name, *bases, **keywords)
         form = structure.form(body)
@@ -32,7 +33,7 @@ def _build_class(body: FunctionType, name: str, /, *bases: Any, **keywords: Any)
     namespace: dict[str, Any] = {}
     _, back = forward_of_body(body)(namespace)
     named = {k: v for k, v in keywords.items() if k != "metaclass"}
-    resolved = _resolved(bases, namespace)
+    _note_bases(namespace, bases, resolved)
     made, meta_back = (calls.call if runs_code(meta) else _by_type)(meta, (name, resolved, namespace), named)
     return made, (_run_class, made, namespace, back, meta_back, len(bases), tuple(keywords), tuple(named))
 
@@ -54,8 +55,16 @@ def _run_unknown(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def metaclass(bases: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """The class of a class; None if it has a namespace of its own kind (as enumerations have)."""
-    meta = types.prepare_class("", types.resolve_bases(bases), {"metaclass": keywords.get("metaclass", type)})[0]
+    """The class of a class with such bases, by the rules of the language; None if it has a namespace of its own kind (as enumerations
+    have). It is not asked for one: `types.prepare_class` would, and it is asked when the class is made."""
+    meta = keywords["metaclass"] if "metaclass" in keywords else type(bases[0]) if bases else type
+    if not isinstance(meta, type):
+        return None
+    for other in map(type, bases):
+        if issubclass(other, meta):
+            meta = other
+        elif not issubclass(meta, other):
+            return None  # there is none, as Python will say
     owner = next((c for c in getattr(meta, "__mro__", ()) if "__prepare__" in vars(c)), None)
     return meta if owner is type else None
 
@@ -72,19 +81,19 @@ def forward_of_body(body: FunctionType) -> Any:
     return functions.Function(body).bind(body)
 
 
-def _resolved(bases: tuple[Any, ...], namespace: dict[str, Any]) -> tuple[Any, ...]:
-    """The bases of a class, as they are when it is made."""
-    resolved = types.resolve_bases(bases)
+def _note_bases(namespace: dict[str, Any], bases: tuple[Any, ...], resolved: tuple[Any, ...]) -> None:
+    """A class knows the bases of its statement, where others stand in for them."""
     if resolved is not bases and resolved != bases:
         namespace["__orig_bases__"] = bases
-    return resolved
 
 
 def make_class(
     meta: Any, name: str, bases: tuple[Any, ...], namespace: dict[str, Any], keywords: dict[str, Any]
 ) -> Any:
     """The class of a namespace that is filled."""
-    return meta(name, _resolved(bases, namespace), namespace, **{k: v for k, v in keywords.items() if k != "metaclass"})
+    resolved = types.resolve_bases(bases)
+    _note_bases(namespace, bases, resolved)
+    return meta(name, resolved, namespace, **{k: v for k, v in keywords.items() if k != "metaclass"})
 
 
 @known(make_class)
