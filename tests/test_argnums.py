@@ -114,6 +114,7 @@ def written_rows(x):
         return 0.0
 
 
+@each_in_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize("found", [written_blocks, written_rows])
 def test_blocks_are_written_in_object_code(found) -> None:

@@ -68,6 +68,7 @@ def assert_alike(found, expected, text, given, lies=True):
         assert steps(found) == steps(expected), (text, given.strides)
 
 
+@each_in_turn
 def test_the_order_of_axes_is_that_of_numpys_iterator():
     rng = np.random.default_rng(0)
     f = zyg.jit(lambda a, b: (a * b, a + b[0], np.copy(a), np.stack([a, b], axis=1), np.sum(a, axis=2)))
@@ -187,6 +188,7 @@ def through_calls_and_joins(x, k, flag):
     return y.sum()
 
 
+@each_in_turn
 def test_where_the_order_is_known_only_when_it_runs():
     x = np.arange(9.0).reshape(3, 3)
     for a in (x, x.T):

@@ -211,6 +211,7 @@ FUNCTIONS = [
 ]  # fmt: skip
 
 
+@each_in_turn
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_derivatives(function):
     for x, y in ((0.7, 1.3), (1.1, 0.4), (0.9, 0.8)):

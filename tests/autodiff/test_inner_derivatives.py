@@ -202,6 +202,7 @@ PROGRAMS = [
 SLOW = [gradient_over_global_arrays, hessian_over_global_arrays, of_a_matrix, hessian]
 
 
+@each_in_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize(
     "f",

@@ -115,6 +115,7 @@ print(len([name for name in read if name != "<lambda>"]), made.tobytes().hex())
 """
 
 
+@each_in_turn
 def test_a_second_process_finds_them_and_computes_the_same(tmp_path):
     environment = {"ZYG_CACHE_DIR": str(tmp_path / "kept")}
     first, gradient = run(PROGRAM, **environment)
