@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 X, A, K = 0.7, np.array([0.5, 1.5]), 2
 DIRECTIONS = 0.3, np.array([1.0, -2.0]), 0.5
@@ -114,7 +114,7 @@ def written_rows(x):
         return 0.0
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize("found", [written_blocks, written_rows])
 def test_blocks_are_written_in_object_code(found) -> None:
