@@ -33,7 +33,7 @@ def collections_leave_out_earlier_modules():
     """The garbage collector looks at what the tests of one module made. All that was compiled before, by other modules, is
     millions of objects: to go through them takes seconds, in each test that collects garbage and now and then in any other.
 
-    It looks rarely, too: Python's own thresholds take a tenth of the time of tests that compile many small programs."""
+    By itself it looks less often than Python's thresholds have it, which would go through all of a module's again and again."""
     gc.set_threshold(10_000, 20, 20)
     gc.collect()
     gc.freeze()
