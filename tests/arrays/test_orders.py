@@ -153,7 +153,7 @@ def written_through(x, k):
     return total + z.sum()
 
 
-@each_in_turn
+@each_in_long_turn
 def test_writing_through_another_shape():
     x, k = np.random.default_rng(1).normal(size=(3, 3)), 0.7
     for given in (x, np.asfortranarray(x)):
