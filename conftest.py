@@ -31,6 +31,9 @@ def rules_end_with_their_test():
 @pytest.fixture(autouse=True, scope="module")
 def collections_leave_out_earlier_modules():
     """The garbage collector looks at what the tests of one module made. All that was compiled before, by other modules, is
-    millions of objects: to go through them takes seconds, in each test that collects garbage and now and then in any other."""
+    millions of objects: to go through them takes seconds, in each test that collects garbage and now and then in any other.
+
+    By itself it looks less often than Python's thresholds have it, which would go through all of a module's again and again."""
+    gc.set_threshold(10_000, 20, 20)
     gc.collect()
     gc.freeze()

@@ -27,7 +27,10 @@ def verify_after_each_stage():
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "each_in_turn: expensive, and run by one of three Pythons (tests/turns.py)")
+    config.addinivalue_line(
+        "markers",
+        "each_in_turn(days=1): expensive, and run by one of three Pythons, on one of so many days (tests/turns.py)",
+    )
 
 
 def pytest_collection_modifyitems(config, items):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.aliases.check import check
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 pytestmark = [each_in_turn, pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")]
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("start", range(0, 18, 3))
 def test_no_wrong_number(start):
     wrong: list[str] = []

@@ -518,6 +518,7 @@ def by_python(f):
     return lambda x: {1: f(x), "kind": "text"}[1]
 
 
+@each_in_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize("through", [lambda f: f, by_python], ids=["native", "python"])
 def test_none_is_the_cotangent_of_a_part_that_does_not_matter(through):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 X, A, K = 0.7, np.array([0.5, 1.5]), 2
 DIRECTIONS = 0.3, np.array([1.0, -2.0]), 0.5
@@ -114,6 +114,7 @@ def written_rows(x):
         return 0.0
 
 
+@each_in_long_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize("found", [written_blocks, written_rows])
 def test_blocks_are_written_in_object_code(found) -> None:
@@ -217,12 +218,17 @@ def dynamic(x, y, table={1: 2.0}):  # noqa: B006
 @pytest.mark.parametrize(
     "f",
     [
-        lambda x: zyg.hessian(dynamic, x, 1.3, argnums=(0, 1))[0][1] * x,
-        lambda x: zyg.hvp(dynamic, x, 1.3, (1.0, x), argnums=(0, 1))[1] * x,
+        pytest.param(  # as one case: what both compile takes ten seconds
+            lambda x: (
+                zyg.hessian(dynamic, x, 1.3, argnums=(0, 1))[0][1] * x
+                + zyg.hvp(dynamic, x, 1.3, (1.0, x), argnums=(0, 1))[1] * x
+            ),
+            marks=each_in_long_turn,
+        ),
         lambda x: zyg.jacobian(dynamic, x, 1.3, argnums=(1, 0))[1] * x,
         lambda x: zyg.value_and_grad(dynamic, argnums=1)(x, 1.3)[1] * x,
     ],
-    ids=["hessian", "hvp", "jacobian", "value_and_grad"],
+    ids=["hessian and hvp", "jacobian", "value_and_grad"],
 )
 def test_derivatives_of_these_through_python(f) -> None:
     h = 1e-3

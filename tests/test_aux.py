@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
 
 
 def misfit(x, w):
@@ -37,6 +38,7 @@ def through(request):
         yield request.param
 
 
+@each_in_turn
 def test_value_and_gradient_of_the_first_of_two(through):
     w = np.array([1.0, 2.0, 3.0])
     f = through(misfit)

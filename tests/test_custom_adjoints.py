@@ -711,6 +711,7 @@ def test_through_python_a_pullback_keeps_what_arrays_held(rule):
     np.testing.assert_allclose(python_pullback(left, (a,), {})[1](1.0)[0], (a + 1) * np.exp(a))
 
 
+@each_in_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize("rule", [kept_by_cell, *KEPT_BY_OBJECTS])
 def test_second_derivatives_of_what_a_pullback_keeps(rule):
@@ -803,6 +804,7 @@ PASSED_ON = {
 }
 
 
+@each_in_turn
 @pytest.mark.parametrize("shown", PASSED_ON)
 def test_rules_of_what_the_library_calls(rule, shown):
     """(ignored natively: functions that are passed to others follow their rules there, too)"""

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
 from zyg import api, fallback
 from zyg.callables import DISPATCHER
 
@@ -301,6 +302,7 @@ def test_many_kinds_of_refused_calls_stay_bounded():
         assert zyg.gradient(f, 2.0, {made(): 1})[0] == 1.0
 
 
+@each_in_turn
 @quiet
 def test_functions_that_one_code_calls_are_refused_one_by_one():
     """(after some of them, all functions that `many`, or a Hessian, was given went through Python)"""
@@ -380,6 +382,7 @@ def test_other_modes():
     np.testing.assert_allclose(found[1], [0.0, 0.5])
 
 
+@each_in_turn
 @quiet
 @pytest.mark.parametrize(
     "second",

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
 
 
 def test_row_34_hooks():
@@ -305,6 +306,7 @@ def test_what_a_hook_only_reads_is_as_it_was(objects):
     assert log == [1.0, 3.0 * 7.0 * 11.0]
 
 
+@each_in_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize("make", STATEFUL)
 def test_hooks_with_a_state_in_higher_derivatives(make):
@@ -634,6 +636,7 @@ ADDING = [
 ]  # fmt: skip
 
 
+@each_in_turn
 @THROUGH_PYTHON
 @pytest.mark.parametrize("between", [False, True])
 @pytest.mark.parametrize("bound", [False, True])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.fallback import python_pullback
 
 NATIVELY = pytest.mark.filterwarnings("error::zyg.FallbackWarning")
@@ -134,7 +134,7 @@ def second_differences(f, x, h=1e-2):
 
 
 @NATIVELY
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("f", [*PROGRAMS, of_an_object_that_changes], ids=lambda f: f.__name__)
 def test_natively(f) -> None:
     value, (second,) = zyg.withgradient(lambda a: zyg.gradient(f, a)[0], 1.7)
@@ -143,7 +143,7 @@ def test_natively(f) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_through_python(f) -> None:
     """Second derivatives by what objects and functions hold were lost; what was bound anew later was seen by pullbacks of before."""

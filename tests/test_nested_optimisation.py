@@ -13,7 +13,7 @@ import pytest
 import zyg
 
 from .oracles import dual
-from .turns import each_in_turn
+from .turns import each_in_long_turn, each_in_turn
 
 pytestmark = each_in_turn
 
@@ -45,6 +45,7 @@ def test_particle(outer, inner):
     assert zyg.jit(lambda: example.particle(outer, inner))() == pytest.approx(0.20719187464861194, rel=1e-12)
 
 
+@each_in_long_turn
 def test_saddle_by_duals():
     found = dual.lift(example.saddle)(by_duals, by_duals)
     assert found[0] == found[1] == pytest.approx((8.246324826140356e-06,) * 2, rel=1e-12)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
 
 
 def largest(x, n):
@@ -133,6 +134,7 @@ OF_A_CLASS = [
 OF_A_CLASS += [set_weight, deleted_weight]
 
 
+@each_in_turn
 @pytest.mark.filterwarnings("error::zyg.FallbackWarning")
 @pytest.mark.parametrize("f", OF_A_CLASS)
 @pytest.mark.parametrize("x", [1.1, -1.1])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
 
 
 class Body:
@@ -57,6 +58,7 @@ def arguments(make, pattern):
     return [made[n] for n in pattern]
 
 
+@each_in_turn
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", KINDS)
 def test_calls_with_the_same_objects_in_any_order(kind, seed):

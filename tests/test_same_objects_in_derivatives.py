@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 pytestmark = [each_in_turn, pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")]
 
@@ -158,6 +158,7 @@ def mirrored(found, kind, pattern, of_objects):
         assert thinned(numbers(d), kind) == pytest.approx(of_objects[p])
 
 
+@each_in_long_turn
 @ways
 @kinds
 def test_gradients_and_jacobians(kind, way):
@@ -176,6 +177,7 @@ def test_gradients_and_jacobians(kind, way):
         mirrored([zyg.jacobian(function, *new(), argnums=2)], kind, pattern[2:], slopes)
 
 
+@each_in_long_turn
 @ways
 @kinds
 def test_tangents(kind, way):

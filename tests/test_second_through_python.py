@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 pytestmark = [each_in_turn, pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")]
 
@@ -54,6 +54,7 @@ SECOND = {
 }
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("how", SECOND)
 def test_second_derivatives(how, name):

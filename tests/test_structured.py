@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 pytestmark = each_in_turn
 
@@ -57,6 +57,7 @@ def differences() -> np.ndarray:
     return np.array([(gradient(FLAT + s) - gradient(FLAT - s)) / 2e-4 for s in np.eye(9) * 1e-4])
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("function", [native, by_python])
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 def test_the_hessian_by_a_dictionary(function):
@@ -70,6 +71,7 @@ def test_the_hessian_by_a_dictionary(function):
             np.testing.assert_allclose(np.ravel(block), wanted[rows, columns].ravel(), atol=1e-6)
 
 
+@each_in_long_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 def test_the_hessian_by_an_object():
     def plain(p):
@@ -103,6 +105,7 @@ def test_lists_of_numbers_and_lists_are_structures():
     assert found[:2] == [1.0, 4.0] and found[2].tolist() == [12.0]
 
 
+@each_in_long_turn
 def test_the_hessian_by_a_tuple_and_by_a_list_of_arrays():
     f = lambda p: np.sum(p[0] ** 3) * np.sum(p[1])
     a, b = np.array([1.0, 2.0]), np.array([[3.0]])
@@ -147,6 +150,7 @@ def test_what_does_not_matter_is_none_and_keywords_are_constants():
     assert zyg.hessian(lambda p: 3.0, {"a": 1.0}) == {"a": {"a": 0.0}}
 
 
+@each_in_long_turn
 def test_derivatives_of_structured_hessians_and_single_precision():
     f = lambda p: np.sum(p["x"] ** 3) * p["s"]
     third = zyg.gradient(lambda x: np.sum(zyg.hessian(f, {"x": x, "s": 2.0})["x"]["x"]), X)[0]

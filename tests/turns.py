@@ -1,23 +1,29 @@
 """Expensive cases are taken in turns: each of three successive Python versions runs a third of them, all three run all.
 
 What is true of every Python alike (a derivative's formula, compiled code against NumPy) and takes long to compile goes by
-turns; `EVERY_TURN=1 python -m pytest` runs all cases on one Python.
+turns; of what takes longest, one half is run on one day, the other on the next. `EVERY_TURN=1 python -m pytest` runs all cases
+on one Python.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 import zlib
 
 import pytest
 
 TURN = sys.version_info[1] % 3
 EVERY_TURN = bool(os.environ.get("EVERY_TURN"))
+# In the environment it is the same for all processes of a run, past midnight too; ZYG_TESTS_DAY=0 or 1 runs what a certain day does.
+DAY = int(os.environ.setdefault("ZYG_TESTS_DAY", str(int(time.time()) // 86400)))
 
 # A mark of a test, or `pytestmark` of a module. By the test's name and parameters, it is one Python's turn (conftest.py reads
 # the mark).
 each_in_turn = pytest.mark.each_in_turn
+# What takes a second and more is, beside that, every other day's turn.
+each_in_long_turn = pytest.mark.each_in_turn(days=2)
 
 
 def own_third(cases: list[str]) -> list[str]:
@@ -26,11 +32,13 @@ def own_third(cases: list[str]) -> list[str]:
 
 
 def is_of_another_turn(item: pytest.Item) -> bool:
-    if EVERY_TURN or item.get_closest_marker("each_in_turn") is None:
+    days = [mark.kwargs.get("days", 1) for mark in item.iter_markers("each_in_turn")]
+    if EVERY_TURN or not days:
         return False
-    return zlib.crc32(item.name.encode()) % 3 != TURN
+    number = zlib.crc32(item.name.encode())
+    return number % 3 != TURN or (number // 3 + DAY) % max(days) != 0
 
 
 def skip_if_of_another_turn(item: pytest.Item) -> None:
     if is_of_another_turn(item):
-        pytest.skip("it is the turn of another Python (EVERY_TURN=1 runs all)")
+        pytest.skip("it is the turn of another Python, or day (EVERY_TURN=1 runs all)")

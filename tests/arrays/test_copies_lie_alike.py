@@ -11,7 +11,7 @@ import pytest
 import zyg
 from zyg.twins import twin
 
-from ..turns import each_in_turn
+from ..turns import each_in_long_turn, each_in_turn
 
 BASE = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]])
 W = np.sin(np.arange(6.0) * 1.7).reshape(2, 3) + 0.3
@@ -64,7 +64,7 @@ def slopes(function, name, a, h):
     return result
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("name", NAMES)
 def test_derivatives_that_run_on_copies(name):
     expected = slopes(f, name, BASE, 1e-4)

@@ -142,6 +142,7 @@ def test_sums_are_added_up_in_numpys_order():
             np.testing.assert_array_equal(zyg.jit(f)(x), f(x))
 
 
+@each_in_turn
 @pytest.mark.parametrize("dtype", [np.float32, np.int64, np.int32, np.uint8, bool, complex])
 def test_element_types(dtype):
     x = fortran(3, 4, dtype=dtype) if dtype is not complex else fortran(3, 4) * (1 + 2j)
@@ -238,6 +239,7 @@ def test_they_are_of_a_type_of_their_own():
 EDGES = [(1, 1), (1, 3), (3, 1), (3, 3), (2, 1), (1, 2)]
 
 
+@each_in_turn
 def test_slices_and_transposes_of_any_lengths_lie_as_numpys():
     """Where lengths are 1, arrays do not say how what is made of them lies."""
     slices = zyg.jit(

@@ -10,7 +10,7 @@ import pytest
 import zyg
 from zyg.autodiff.objects.api import pullback
 
-from ..turns import TURN, each_in_turn
+from ..turns import TURN, each_in_long_turn, each_in_turn
 from . import indices
 
 
@@ -56,7 +56,7 @@ def values(a):
     )  # fmt: skip
 
 
-@each_in_turn
+@each_in_long_turn
 def test_statements_and_values():
     assert np.array_equal(zyg.jit(statements)(A.copy()), statements(A.copy()))
     for expected, found in zip(values(A), zyg.jit(values)(A), strict=True):

@@ -12,7 +12,7 @@ import pytest
 import zyg
 from zyg.autodiff.objects.api import pullback
 
-from ..turns import each_in_turn
+from ..turns import each_in_long_turn, each_in_turn
 from . import integers
 from .cases import CASES
 
@@ -52,7 +52,7 @@ def rounded(x):
     return np.sum(whole * x * 1.0)
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("dtype", ["int64", "int32"])
 @pytest.mark.parametrize("f", [extremes, softmax, products, widened, powers, rounded])
 def test_by_integers_as_by_floats(f, dtype):

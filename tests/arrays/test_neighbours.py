@@ -92,6 +92,7 @@ def of_rows(x):
     return total + np.sum(rows * rows) + np.sum(rows[1:] * rows[:-1]) + np.sum(np.sqrt(1 + rows * rows))
 
 
+@each_in_turn
 @pytest.mark.parametrize("function", [of_slices, of_rows])
 def test_gradients_that_overlap(function):
     gradient = zyg.grad(function)

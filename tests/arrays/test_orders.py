@@ -10,7 +10,7 @@ import pytest
 
 import zyg
 
-from ..turns import each_in_turn
+from ..turns import each_in_long_turn, each_in_turn
 from .check import steps
 
 # Expressions of X, which lies in any order, and C, which is in C order.
@@ -46,7 +46,7 @@ def layouts(a: np.ndarray) -> list[np.ndarray]:
     return [a, a.T, np.asfortranarray(a), wide[:, ::2], wide[:, ::2].T, a[::-1], a.T[:, ::-1]]
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("number", range(len(MADE)))
 def test_results_lie_as_those_of_numpy(number):
     # (The parts of a complex array that is gone are arrays of their own, without gaps.)
@@ -68,6 +68,7 @@ def assert_alike(found, expected, text, given, lies=True):
         assert steps(found) == steps(expected), (text, given.strides)
 
 
+@each_in_turn
 def test_the_order_of_axes_is_that_of_numpys_iterator():
     rng = np.random.default_rng(0)
     f = zyg.jit(lambda a, b: (a * b, a + b[0], np.copy(a), np.stack([a, b], axis=1), np.sum(a, axis=2)))
@@ -87,7 +88,7 @@ def test_the_order_of_axes_is_that_of_numpys_iterator():
             np.testing.assert_array_equal(g, e)
 
 
-@each_in_turn
+@each_in_long_turn
 def test_what_indices_select_of_several_axes():
     f = zyg.jit(
         lambda x, i: (
@@ -122,7 +123,7 @@ STACKED = [
 ]  # fmt: skip
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("number", range(len(STACKED)))
 def test_results_of_three_dimensions_lie_as_those_of_numpy(number):
     f = eval(f"lambda Z, W: ({', '.join(STACKED[number])},)", {"np": np})
@@ -152,7 +153,7 @@ def written_through(x, k):
     return total + z.sum()
 
 
-@each_in_turn
+@each_in_long_turn
 def test_writing_through_another_shape():
     x, k = np.random.default_rng(1).normal(size=(3, 3)), 0.7
     for given in (x, np.asfortranarray(x)):
@@ -187,6 +188,7 @@ def through_calls_and_joins(x, k, flag):
     return y.sum()
 
 
+@each_in_turn
 def test_where_the_order_is_known_only_when_it_runs():
     x = np.arange(9.0).reshape(3, 3)
     for a in (x, x.T):
@@ -226,7 +228,7 @@ def of_narrow_numbers(a, k):
     return np.sum(y * np.arange(6.0).reshape(3, 2)) * k + np.sum(np.concatenate([a.T, y], axis=1)[:, 1:] * k)
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("dtype", [np.int32, np.float32])
 def test_shadows_of_narrow_numbers_lie_as_they_do(dtype):
     values = np.array([[1, 4, 2], [6, 3, 9]])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
 
 MESSAGE = "Integers to negative integer powers"
 
@@ -47,6 +48,7 @@ WAYS = {
 }
 
 
+@each_in_turn
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_what_raises_for_each_element_raises(program, way):

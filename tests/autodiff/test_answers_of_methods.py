@@ -6,7 +6,7 @@ from collections import defaultdict
 import pytest
 
 from tests.autodiff.against_differences import check, check_second
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 pytestmark = each_in_turn
@@ -337,6 +337,7 @@ def test_first_derivatives(f):
     check(f, times=2, rel=1e-7, step=1e-3)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_second_derivatives(f):
     check_second(f, step=1e-3)

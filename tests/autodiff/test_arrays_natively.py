@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.cotangents import Refused
 from zyg.autodiff.objects.numpy_items import run_number, run_written_item
 from zyg.autodiff.objects.numpy_native import run as run_back
@@ -106,6 +106,7 @@ LEFT = {
 }
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("name", LEFT)
 def test_second_derivatives_of_what_is_left_to_python(name):
     def slope(x):

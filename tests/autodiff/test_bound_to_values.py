@@ -236,6 +236,7 @@ def bound_by_hand(x):
     )
 
 
+@each_in_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 def test_methods_that_are_made_by_hand():
     for _ in range(2):

@@ -9,7 +9,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 pytestmark = each_in_turn
@@ -145,6 +145,7 @@ def structured(x):
     return a * several(3)[0][1] + b * c + several(3)[1][0] + several(2)[0][0]
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("f", [globals_read, evicted, attributes_of_classes, defaults, structured])
 def test_hits_have_the_derivative_of_what_came_into_the_cache(f):
     def slope(x):

@@ -18,7 +18,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.python import compile as compilation
 from zyg.fallback import python_pullback
 
@@ -214,6 +214,7 @@ FUNCTIONS = [
 ]  # fmt: skip
 
 
+@each_in_turn
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_derivatives(function):
     for x, y in ((0.7, 1.3), (1.1, 0.4), (0.9, 0.8)):
@@ -222,7 +223,7 @@ def test_derivatives(function):
         assert back(1.0) == pytest.approx(differences.gradient(function, x, y), rel=1e-7)
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("function", [default, default_by_keyword, named_tuple, slotted], ids=lambda f: f.__name__)
 def test_second_derivatives(function):
     def slope(x, y):

@@ -11,7 +11,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.fallback import python_pullback
 
 pytestmark = [each_in_turn, pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")]
@@ -217,6 +217,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_derivatives(f):
     x = 0.7

@@ -102,6 +102,7 @@ def ignored(monkeypatch):
     return given
 
 
+@each_in_turn
 @pytest.mark.parametrize("way", [caught, uncaught])
 @pytest.mark.parametrize("items", CLOSED)
 def test_what_a_generator_raises_when_it_is_closed_comes_to_no_handler(items, way, ignored):
@@ -323,6 +324,7 @@ WHERE = [
 ]
 
 
+@each_in_turn
 @pytest.mark.parametrize("function", WHERE)
 def test_where_loops_are_left(function):
     value, back = pullback(function, (0.7,))

@@ -7,7 +7,7 @@ import pytest
 
 from tests.autodiff.against_differences import check, check_second
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects import reentry
 from zyg.autodiff.objects.api import pullback
 
@@ -173,6 +173,7 @@ def test_as_in_python(f):
     check(fresh(f), times=1, rel=1e-7)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("f", [less, by_total_ordering, the_heir_first, numbers, in_loops])
 def test_second_derivatives(f):
     check_second(fresh(f))
@@ -255,6 +256,7 @@ def test_choices_as_in_python(f):
     assert back(1.0)[0] == pytest.approx(differences.derivative(program, 0.7, 1e-3), rel=1e-7)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("f", [greatest_and_least, in_order, in_order_of_two_classes, by_numbers])
 def test_second_derivatives_of_choices(f):
     program = fresh(f)

@@ -111,6 +111,7 @@ CASES = [
 ]
 
 
+@each_in_turn
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].__name__)
 def test_calls_that_native_code_ends_with_an_error_of_its_own(case):
     f, *args = case
@@ -338,6 +339,7 @@ def test_a_callee_that_prints_does_so_once(capsys):
     assert capsys.readouterr().out == "helper\n"
 
 
+@each_in_turn
 def test_inner_derivatives():
     def inner(y, n):
         return y * y * factorial(n)
@@ -534,6 +536,7 @@ def program(seed: int) -> str:
     return "\n".join([*lines, "    return k", "", "def f(x, m):", draw.choice(AROUND)])
 
 
+@each_in_turn
 @pytest.mark.parametrize("first", range(0, 60, 20))
 def test_random_programs(first):
     for seed in range(first, first + 20):

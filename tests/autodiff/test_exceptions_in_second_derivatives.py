@@ -12,7 +12,7 @@ import pytest
 import zyg
 from tests.autodiff.test_exceptions_out_of_calls import CASES, caught
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.fallback import python_pullback
 
 pytestmark = [each_in_turn, pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")]
@@ -544,6 +544,7 @@ def slope(f, x):
     return python_pullback(f, (x,), {})[1](1.0)[0]
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_first_and_second_derivatives(f):
     by_differences = lambda x: differences.derivative(f, x)

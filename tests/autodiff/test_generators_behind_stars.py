@@ -9,6 +9,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from tests.turns import each_in_turn
 from zyg.fallback import python_pullback
 
 LOG: list[Any] = []
@@ -132,6 +133,7 @@ FUNCTIONS = [
 ]  # fmt: skip
 
 
+@each_in_turn
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_derivatives(function):
     for x, y in ((0.7, 1.3), (1.1, 0.4), (0.7, 0.9)):

@@ -14,7 +14,7 @@ from collections import deque, namedtuple
 import pytest
 
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 from zyg.autodiff.objects.effects import depends_on_arguments
 from zyg.autodiff.python import differentiated
@@ -717,6 +717,7 @@ def test_slopes_of_powers_at_infinity():
     assert pullback(lambda x: {"of": x}["of"] ** 2, (math.inf,))[1](1.0) == (math.inf,)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize(
     "f", [containers_with_attributes, counted, exceptions_of_their_own, starred, in_their_order, rows_added]
 )

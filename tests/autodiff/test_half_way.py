@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn
 
 
 def extended(x):
@@ -86,7 +86,7 @@ def mixed(x):
         return x
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("f", (extended, updated, bounded, in_a_set, mixed))
 def test_derivatives(f: Callable[..., Any]):
     with warnings.catch_warnings():

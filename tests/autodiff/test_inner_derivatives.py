@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects import inner
 from zyg.fallback import python_pullback
 
@@ -202,6 +202,7 @@ PROGRAMS = [
 SLOW = [gradient_over_global_arrays, hessian_over_global_arrays, of_a_matrix, hessian]
 
 
+@each_in_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize(
     "f",
@@ -216,7 +217,7 @@ def test_what_was_captured_has_its_derivative(f) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize(
     "f", [jitted, by_another_argument, of_a_matrix, along, gradient_over_global_arrays], ids=lambda f: f.__name__
 )

@@ -20,7 +20,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 pytestmark = [each_in_turn, pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")]
 
@@ -361,6 +361,7 @@ def test_derivative(name):
     assert zyg.jvp(program, (X,), (2.0,))[1] == pytest.approx(2.0 * expected, rel=1e-7)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in FIRST_ONLY])
 def test_second_derivative(name):
     program = PROGRAMS[name]

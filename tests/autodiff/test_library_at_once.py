@@ -15,7 +15,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 
@@ -287,7 +287,7 @@ def test_values_and_derivatives(name):
         assert math.isclose(back(1.0)[0], differences.derivative(f, x, 1e-3), rel_tol=1e-7)
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize(
     "name", ["merged", "few", "heaps", "grouped", "spread", "totals", "longest", "chained", "copied"]
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 pytestmark = pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 A = np.array([[3.0, 1.11, 0.22], [1.13, 2.0, 0.34], [0.25, 0.36, 4.0]])
@@ -33,7 +33,7 @@ def test_second_derivatives():
     np.testing.assert_allclose(zyg.hvp(caught, A, V), slopes, rtol=1e-5, atol=1e-6)
 
 
-@each_in_turn
+@each_in_long_turn
 def test_numbers_and_arrays_by_keyword_carry_derivatives():
     x = np.array([1.0, 3.0, 2.5, 7.0])
 
@@ -50,7 +50,7 @@ def test_numbers_and_arrays_by_keyword_carry_derivatives():
         np.testing.assert_allclose(found, wanted, rtol=1e-13)
 
 
-@each_in_turn
+@each_in_long_turn
 def test_constants_by_keyword_and_second_derivatives_by_keywords():
     def direct(x, axis, q):
         return np.sum(np.median(x, axis=axis) ** 2) + np.percentile(x[0], q=q * q)
@@ -71,7 +71,7 @@ def test_constants_by_keyword_and_second_derivatives_by_keywords():
     assert abs(bend) > 0.001
 
 
-@each_in_turn
+@each_in_long_turn
 def test_eigenvalues_of_general_matrices():
     def direct(a):
         w, v = np.linalg.eig(a)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.fallback import python_pullback
 
 pytestmark = each_in_turn
@@ -83,6 +83,7 @@ def product(cotangents, dx, dm):
     return sum(np.sum(c * v) for c, v in zip(cotangents, (dx, dm)) if c is not None)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize(
     "texts",
     [*groups([t for t in EXPRESSIONS if t not in ONCE]), *groups(STATEMENTS), *([t] for t in EXPRESSIONS if t in ONCE)],

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.fallback import python_pullback
 
 X = np.array([0.5, -0.3, 0.8])
@@ -67,7 +67,7 @@ def test_derivatives(f, through_python):
     assert gradient[1] in (None, 0.0) and gradient[2] in (None, 0.0)
 
 
-@each_in_turn
+@each_in_long_turn
 def test_second_derivatives_through_python():
     def slope(x):
         return python_pullback(prices, (x, 7, 3), {})[1](1.0)[0][2]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 pytestmark = each_in_turn
 
@@ -109,6 +109,7 @@ def test_what_a_call_gives_with_other_things_is_squared():
     assert zyg.gradient(f, 2.0) == (2 * 6.0 * 3.0 + 2 * 5.0,)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("scale", [1.0, 5.0])
 def test_norms_themselves_have_the_slope_0_at_0_and_no_curvature(scale):
     """(they had the second derivative of their squares)"""

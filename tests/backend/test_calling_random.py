@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.turns import each_in_turn
 from zyg.ir.types import (
     BOOL,
     F32,
@@ -130,6 +131,7 @@ def equal(x: object, y: object) -> bool:
     return x == y
 
 
+@each_in_turn
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32))
 def test_random_signatures(seed):

@@ -52,6 +52,7 @@ def reasons(function, *arguments):
     return found
 
 
+@each_in_turn
 @pytest.mark.parametrize("function", [factored, factored_among_others])
 def test_errors_are_those_of_the_program(function):
     arguments = -MATRIX, np.array([[1.0, 2.0], [2.0, 1.0]]), MATRIX * 1e7, np.full((2, 3), 2.0)
@@ -60,6 +61,7 @@ def test_errors_are_those_of_the_program(function):
     assert reasons(zyg.grad(function), *arguments[: len(expected)]) == expected
 
 
+@each_in_turn
 def test_values_and_gradients():
     for function in (factored, factored_among_others):
         assert np.isclose(zyg.jit(function)(MATRIX), function(MATRIX), rtol=1e-13)
@@ -103,6 +105,7 @@ print(len(kept), len({*stored}), len({*stored, *loaded}))
 """
 
 
+@each_in_turn
 def test_a_second_process_loads_what_the_first_one_kept(tmp_path):
     def counts():
         environment = os.environ | {"ZYG_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -421,6 +421,7 @@ def test_multiples_of_rows_are_added():
                 assert np.array_equal(whole, around)
 
 
+@each_in_turn
 def test_products_of_vectors_have_second_derivatives():
     def f(v):
         a, x, y = v[:20].reshape(5, 4), v[20:24], v[24:]

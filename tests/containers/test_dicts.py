@@ -5,6 +5,7 @@ import math
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
 
 from .agreement import agree
 from .test_classes import Point
@@ -79,6 +80,7 @@ def history(x):
     return h["best"] * h["loss"][0]
 
 
+@each_in_turn
 @pytest.mark.parametrize(
     "function, args",
     [

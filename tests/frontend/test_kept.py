@@ -14,7 +14,7 @@ import zyg.library.numpy_.products
 import zyg.library.numpy_.sorting
 import zyg.library.numpy_.statistics
 import zyg.library.numpy_.triangular
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn
 from zyg.backend.llvm import cache
 from zyg.frontend import kept, prepare
 from zyg.ir.text import format_function
@@ -69,7 +69,7 @@ def constants(prepared):
     return found
 
 
-@each_in_turn
+@each_in_long_turn
 def test_what_is_read_is_what_was_written():
     count = 0
     for name, module in sorted(sys.modules.items()):
@@ -115,6 +115,7 @@ print(len([name for name in read if name != "<lambda>"]), made.tobytes().hex())
 """
 
 
+@each_in_long_turn
 def test_a_second_process_finds_them_and_computes_the_same(tmp_path):
     environment = {"ZYG_CACHE_DIR": str(tmp_path / "kept")}
     first, gradient = run(PROGRAM, **environment)

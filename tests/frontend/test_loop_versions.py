@@ -123,6 +123,7 @@ def test_no_loop_tells_kinds_apart(loop: str) -> None:
     assert "undefined" not in str(f) and "select" not in str(f)
 
 
+@each_in_turn
 def test_versions_do_not_multiply() -> None:
     """Sixteen variables, each of either kind in each round, are not 65536 loops."""
     names = [f"v{n}" for n in range(16)]

@@ -23,7 +23,7 @@ from zyg.ir.core import Block, Function, Instr, Target, Value
 from zyg.ir.parsing import parse_function
 from zyg.ir.types import BOOL
 
-from ..turns import each_in_turn
+from ..turns import each_in_long_turn
 from .generate import Generator
 
 
@@ -92,7 +92,7 @@ def test_post_dominators(seed):
                 assert post.post_dominates(a, b) == (a is b or not returns(b, without=a)), (a, b)
 
 
-@each_in_turn
+@each_in_long_turn
 @settings(max_examples=200, deadline=None)
 @given(seed=st.integers(0, 10**9))
 def test_loops(seed):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.ir import types as t
 from zyg.ir.core import Block, Const, Function, Instr, Position, Rule, Value, const
 from zyg.ir.parsing import ParseError, parse_function, parse_module, parse_type
@@ -93,7 +93,7 @@ def test_attributes_round_trip(value):
     assert format_function(again) == text
 
 
-@each_in_turn
+@each_in_long_turn
 @settings(max_examples=200, deadline=None)
 @given(value=plain_values)
 def test_literal_operands_round_trip(value):

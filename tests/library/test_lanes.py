@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 pytestmark = each_in_turn
 
@@ -431,6 +431,7 @@ def test_integers_are_negated_in_lanes(dtype):
         np.testing.assert_allclose(zyg.gradient(f, x, k)[0], slopes, rtol=1e-12)
 
 
+@each_in_long_turn
 def test_rows_that_are_the_same_in_each_round():
     """An outer loop in which no array moves, several rounds at a time."""
 

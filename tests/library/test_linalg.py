@@ -13,7 +13,7 @@ import zyg
 from zyg.autodiff.objects.api import pullback as python_pullback
 from zyg.library import blas
 
-from ..turns import each_in_turn
+from ..turns import each_in_long_turn, each_in_turn
 
 pytestmark = each_in_turn
 
@@ -164,6 +164,7 @@ MODES = [
 ]  # fmt: skip
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("check", MODES)
 def test_every_mode(check):
     check()
@@ -243,6 +244,7 @@ def test_equal_eigenvalues():
     assert norm.tolist() == [0.0, 0.0, 0.0]
 
 
+@each_in_long_turn
 def test_through_python():
     class Held:
         pass

@@ -8,7 +8,7 @@ import pytest
 
 import zyg
 
-from ..turns import each_in_turn
+from ..turns import each_in_long_turn, each_in_turn
 
 pytestmark = each_in_turn
 
@@ -86,6 +86,7 @@ def inner(x, y):
     return np.sum(np.real(np.conj(x) * y))
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("f", [systems, triangular_factors, spectrum, singular, inverses])
 def test_derivatives(f):
     for n in (3, 10):

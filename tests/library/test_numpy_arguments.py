@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
 from zyg.errors import Unsupported
 from zyg.library.intrinsics import unsupported
 
@@ -40,6 +41,7 @@ def test_library_code_refuses_values():
         zyg.jit(lambda x: f(x, "odd"))(1.0)
 
 
+@each_in_turn
 @pytest.mark.parametrize("dtype, order", [(float, "C"), (float, "F"), (complex, "C"), (int, "C"), (bool, "F")])
 def test_diagonals_of_ones(dtype, order):
     for columns in (None, 0, 2, 7):

@@ -9,7 +9,7 @@ import pytest
 import zyg
 from zyg.errors import Unsupported
 
-from ..turns import each_in_turn
+from ..turns import each_in_long_turn, each_in_turn
 
 pytestmark = each_in_turn
 
@@ -168,6 +168,7 @@ def signals_and_statistics():
 FAMILIES = [sorting, signals_and_statistics, constructors, searching, joining]
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("check", FAMILIES)
 def test_families(check):
     check()

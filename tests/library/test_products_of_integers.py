@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 PRODUCTS = {
     "two vectors": lambda n, m: n @ n,
@@ -25,7 +25,7 @@ PRODUCTS = {
 }
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("name", PRODUCTS)
 @pytest.mark.parametrize("count", [3, 60])
 def test_they_are_those_by_floats(count, name):
@@ -45,7 +45,7 @@ def test_they_are_those_by_floats(count, name):
         assert sum(along) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_as_factors_in_second_derivatives(name):
     n, m = np.arange(40), np.arange(1600).reshape(40, 40)

@@ -7,7 +7,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.fallback import python_pullback
 
 pytestmark = each_in_turn
@@ -139,6 +139,7 @@ SLOPES = {
 }  # fmt: skip
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("name", SLOPES)
 def test_their_derivatives(name):
     f, p = SLOPES[name], 2.4

@@ -265,6 +265,7 @@ def test_negative_zeros_are_summed_as_by_numpy():
         assert np.all(found == expected)
 
 
+@each_in_turn
 def test_slopes_where_a_gamma_below_the_line_is_infinite():
     """The value is 0 there, by a factor whose derivative is not."""
     special = pytest.importorskip("scipy.special")

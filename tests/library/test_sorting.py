@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 pytestmark = each_in_turn
 
@@ -81,6 +81,7 @@ def order_statistics(x):
     return np.array([np.median(x), np.nanquantile(x, 0.3), np.partition(x, 40)[40], np.quantile(x, 0.93)])
 
 
+@each_in_long_turn
 def test_derivatives_go_to_the_elements_that_are_picked():
     """For few elements and for many, which are looked for in other ways; with nans, and with equal elements."""
     rng = np.random.default_rng(7)
@@ -136,6 +137,7 @@ def selected(x):
     )  # fmt: skip
 
 
+@each_in_long_turn
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("dtype", ("f8", "f4", "i4", "i8"))
 def test_order_statistics_of_long_rows_are_numpys(dtype):
@@ -153,6 +155,7 @@ def test_order_statistics_of_long_rows_are_numpys(dtype):
         assert found.dtype == expected.dtype
 
 
+@each_in_long_turn
 def test_derivatives_of_order_statistics_of_long_rows_go_to_elements_of_their_own():
     """The two in the middle are two elements, also if they are equal, and so are those of several quantiles."""
     gradient = zyg.grad(lambda x, q: np.median(x) + 2.0 * np.nanquantile(x, 0.3) + np.sum(np.quantile(x, q)))
@@ -176,6 +179,7 @@ def test_derivatives_of_order_statistics_of_long_rows_go_to_elements_of_their_ow
     assert sorted(both[both != 0]) == [0.5, 0.5]
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("function", (np.sort, lambda x: np.partition(x, 2), np.median, lambda x: np.quantile(x, 0.4)))
 def test_pullbacks_of_pullbacks_where_orders_are_functions_of_their_own(function):
     def pulled(x, d):

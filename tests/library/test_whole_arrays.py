@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import zyg
 
-from ..turns import each_in_turn
+from ..turns import each_in_long_turn, each_in_turn
 
 pytestmark = each_in_turn
 
@@ -461,6 +461,7 @@ def seen_otherwise(a, w):
     )
 
 
+@each_in_long_turn
 def test_derivatives_of_what_is_seen_in_another_order():
     """By tangents that lie in another way the derivative was wrong, or it was refused."""
     w, base, direction = (np.random.default_rng(n).normal(size=s) for n, s in enumerate([(4, 6), (6, 4), (6, 4)]))
