@@ -299,6 +299,41 @@ def _lstm_of_adbench() -> tuple[Any, ...]:
     return _random(2 * layers, 4 * b), _random(3, b), _random(2 * layers, b), _random(length, b)
 
 
+class Particle:
+    def __init__(self, x: float, v: float):
+        self.x, self.v = x, v
+
+    def energy(self) -> float:
+        return 0.5 * self.v * self.v
+
+
+def pairs(particles):
+    """Objects that are only read."""
+    total = 0.0
+    for k, p in enumerate(particles):
+        for q in particles[k + 1 :]:
+            d = p.x - q.x
+            total += 1.0 / (d * d + 0.1)
+        total += p.energy()
+    return total
+
+
+def moved(particles):
+    """Objects that change."""
+    for p in particles:
+        p.x += 0.1 * p.v
+    return sum(p.x * p.energy() for p in particles)
+
+
+def regularised(parameters):
+    """Numbers by name."""
+    return sum(v * v for v in parameters.values()) + parameters["w1"] * parameters["w2"]
+
+
+def _particles() -> tuple[Any, ...]:
+    return ([Particle(0.1 * k, 1.0 - 0.02 * k) for k in range(40)],)
+
+
 PROGRAMS = {
     "chain": Program(chain, lambda: (_random(100), _random(100), 0.7), True),
     "recurrence": Program(recurrence, lambda: (_random(10, 7), _random(4)), True),
@@ -311,4 +346,7 @@ PROGRAMS = {
     "lstm arrays": Program(objectives.lstm_arrays, _lstm_of_adbench, True, (0, 1)),
     "tree": Program(tree, lambda: (0.7, 1.3), False),
     "lists": Program(lists, lambda: (0.7, 1.3), False),
+    "40 objects, read": Program(pairs, _particles, False),
+    "40 objects, written": Program(moved, _particles, False),
+    "dict of 100": Program(regularised, lambda: ({f"w{k}": 0.1 * k for k in range(100)},), False),
 }

@@ -431,7 +431,7 @@ def itertools_chain(xs: list[float]) -> float:
 # ------------------------------------------------------------------------------------------------- objects
 
 
-class _Particle:
+class Particle:
     def __init__(self, x: Any, v: Any):
         self.x = x
         self.v = v
@@ -449,7 +449,7 @@ class _Particle:
 
 @program(0.7, 0.3)
 def attributes(x: float, v: float) -> float:
-    p = _Particle(x, v)
+    p = Particle(x, v)
     for _ in range(2000):
         p.x += 0.1 * p.v
         p.v -= 0.1 * p.x
@@ -458,7 +458,7 @@ def attributes(x: float, v: float) -> float:
 
 @program(0.7, 0.3)
 def methods(x: float, v: float) -> float:
-    p = _Particle(x, v)
+    p = Particle(x, v)
     total = 0.0
     for _ in range(600):
         p.kick(-p.x)
@@ -469,7 +469,7 @@ def methods(x: float, v: float) -> float:
 
 @program([(0.1 * k, 0.3 - 0.05 * k) for k in range(10)])
 def lists_of_objects(states: list[tuple[float, float]]) -> float:
-    particles = [_Particle(x, v) for x, v in states]
+    particles = [Particle(x, v) for x, v in states]
     for _ in range(60):
         center = sum(p.x for p in particles) / len(particles)
         for p in particles:
@@ -512,24 +512,24 @@ def operators(x: float, y: float) -> float:
 
 
 @dataclass
-class _Point:
+class Point:
     x: Any
     y: Any
     z: Any = 0.0
 
-    def __add__(self, other: _Point) -> _Point:
-        return _Point(self.x + other.x, self.y + other.y, self.z + other.z)
+    def __add__(self, other: Point) -> Point:
+        return Point(self.x + other.x, self.y + other.y, self.z + other.z)
 
-    def scaled(self, by: Any) -> _Point:
-        return _Point(by * self.x, by * self.y, by * self.z)
+    def scaled(self, by: Any) -> Point:
+        return Point(by * self.x, by * self.y, by * self.z)
 
-    def dot(self, other: _Point) -> Any:
+    def dot(self, other: Point) -> Any:
         return self.x * other.x + self.y * other.y + self.z * other.z
 
 
 @program(1.0, 0.2)
 def dataclasses(x: float, y: float) -> float:
-    place, speed = _Point(x, y), _Point(-y, x, 0.1)
+    place, speed = Point(x, y), Point(-y, x, 0.1)
     for _ in range(200):
         speed = speed + place.scaled(-0.1 / (place.dot(place) + 0.1))
         place = place + speed.scaled(0.1)
@@ -553,7 +553,7 @@ def frozen_dataclasses(x: float, v: float) -> float:
 
 
 @dataclass(slots=True)
-class _Slotted:
+class Slotted:
     value: Any
     weight: Any
 
@@ -563,7 +563,7 @@ class _Slotted:
 
 @program(1.0, 0.2)
 def slotted_classes(x: float, w: float) -> float:
-    a, b = _Slotted(x, w), _Slotted(w, x)
+    a, b = Slotted(x, w), Slotted(w, x)
     for _ in range(800):
         a.step(b.value)
         b.step(0.5)
@@ -1179,81 +1179,7 @@ def named_tuples_replaced(x: float, y: float) -> float:
     return s.weight
 
 
-# --------------------------------------------------------------------------- arguments that are objects, in containers
-
-
-@dataclass
-class _Body:
-    position: _Point
-    speed: _Point
-    mass: Any
-
-
-_PARTICLES = [_Particle(x, v) for x, v in zip(VALUES, OTHERS)]
-_POINTS = [_Point(x, y, x * y) for x, y in zip(VALUES, OTHERS)]
-
-
-@program(_POINTS)
-def dataclasses_as_arguments(points: list[_Point]) -> float:
-    return sum(p.x**2 for p in points)
-
-
-@program(_PARTICLES[:60])
-def energies_of_arguments(particles: list[_Particle]) -> float:
-    total = 0.0
-    for p in particles:
-        total += p.v * p.v + p.x
-    return total + max(p.energy for p in particles)
-
-
-@program(_PARTICLES[:40])
-def forces_between_arguments(particles: list[_Particle]) -> float:
-    energy = 0.0
-    for i, p in enumerate(particles):
-        for q in particles[i + 1 :]:
-            d = p.x - q.x
-            energy += 1.0 / (d * d + 0.1)
-    return energy
-
-
-@program(_PARTICLES[:100])
-def arguments_that_move(particles: list[_Particle]) -> float:
-    for _ in range(5):
-        for p in particles:
-            p.v -= 0.1 * p.x
-            p.x += 0.1 * p.v
-    return sum(p.x * p.v for p in particles)
-
-
-@program([_Slotted(x, y) for x, y in zip(VALUES, OTHERS)])
-def slotted_arguments(items: list[_Slotted]) -> float:
-    return sum(item.value * item.weight for item in items)
-
-
-@program([_Body(_Point(x, y), _Point(y, x), 1.0 + 0.1 * x) for x, y in zip(VALUES[:100], OTHERS)])
-def objects_in_arguments(bodies: list[_Body]) -> float:
-    total = 0.0
-    for body in bodies:
-        total += 0.5 * body.mass * body.speed.dot(body.speed) + body.position.x
-    return total
-
-
-@program({f"p{k}": p for k, p in enumerate(_PARTICLES[:60])})
-def dicts_of_objects(particles: dict[str, _Particle]) -> float:
-    return sum(p.x * p.v for p in particles.values())
-
-
-@program([{"x": x, "v": v} for x, v in zip(VALUES[:100], OTHERS)])
-def lists_of_dicts(records: list[dict[str, float]]) -> float:
-    return sum(r["x"] * r["v"] ** 2 for r in records)
-
-
-@program(tuple([x, y] for x, y in zip(VALUES[:60], OTHERS)))
-def tuples_of_lists(rows: tuple[list[float], ...]) -> float:
-    total = 0.0
-    for row in rows:
-        total += row[0] * row[1]
-    return total
+# ---------------------------------------------------------------------------------------- classes made in functions
 
 
 @program(VALUES[:100])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks import applications, cases, dense, designs, dynamic, everyday, mixed, programs, small_arrays
+from benchmarks import applications, arguments, cases, dense, designs, dynamic, everyday, mixed, programs, small_arrays
 from benchmarks.cases import BENCHMARKS, flat_gradient
 from benchmarks.sections.settings import builds
 from tests.turns import each_in_turn
@@ -111,6 +111,16 @@ def test_gradients_of_everyday_programs(name):
     from benchmarks.sections.dynamic import disagreement
 
     assert disagreement(*EVERYDAY[name]) is None
+
+
+@each_in_turn
+@pytest.mark.filterwarnings("ignore::zyg.errors.FallbackWarning")
+@pytest.mark.parametrize("name", list(arguments.PROGRAMS))
+def test_gradients_by_containers_of_objects(name):
+    from benchmarks.sections.dynamic import disagreement, gradient_as_called
+
+    assert disagreement(*arguments.PROGRAMS[name]) is None
+    assert disagreement(*arguments.PROGRAMS[name], gradient_as_called) is None
 
 
 def _replaced(args, at, number):

@@ -36,7 +36,7 @@ from .errors import (
 )
 from .fallback import Refusal, Refusals, fall_back, may_fall_back
 from .ir.records import record, replace
-from .ir.types import MUTABLE, Type, children
+from .ir.types import MUTABLE, Sequence, Struct, Type, children
 from .transforms import DIRECT_KINDS, Transform, argument_name, check_one_variable, chosen, describe, effective_options
 from .typeof import Typing, plain_class
 
@@ -163,6 +163,13 @@ class Specialisation:
         raise InternalError(f"{self.name}: the native entry refused arguments ({found}) of types ({types})", "entry")
 
 
+def _holds_lent(type: Type) -> bool:
+    """Whether lists of objects that are only read are in it."""
+    if isinstance(type, Sequence):
+        return isinstance(type.item, Struct) and type.item.lent
+    return any(map(_holds_lent, children(type)))
+
+
 def _is_mutable(type: Type) -> bool:
     return isinstance(type, MUTABLE)
 
@@ -199,6 +206,8 @@ class Dispatcher:
         # Arguments, by position or name, whose integers are compiled for by their values: axes, say.
         self.by_value: frozenset[int | str] = frozenset()
         self._fixed = False
+        # Whether lists of objects may be taken as lists of what the objects hold, which are then only read.
+        self._lends = exact is None
         self._unbound: Any = False  # not looked for
         self._binder: Binder | None = None
         self._callable: Any = lambda: None
@@ -361,6 +370,7 @@ class Dispatcher:
         """The types of the arguments; an error names the argument that has none."""
         result = []
         typing = Typing()
+        typing.lends = self._lends
         asked, first = self._arguments_with_gradients(len(args)), self.transform.kind in DIRECT_KINDS
         for at, value in enumerate([*args, *keywords.values()]):
             typing.by_value = (at if at < len(args) else list(keywords)[at - len(args)]) in self.by_value
@@ -382,6 +392,24 @@ class Dispatcher:
         except NeedsConstant:
             with compile_lock:
                 return self._specialise_by_value(args, keywords)
+        except Unsupported as error:
+            if not self._lends or not any(map(_holds_lent, self.types_of(args, keywords))):
+                raise
+            refused = error
+        return self._specialise_one_by_one(args, keywords, refused)
+
+    def _specialise_one_by_one(
+        self, args: tuple[Any, ...], keywords: dict[str, Any], refused: Unsupported
+    ) -> Specialisation:
+        """Where objects in lists are not only read: as objects that are looked at one by one, if they are few."""
+        with compile_lock:
+            self._lends = False
+            try:
+                return self.specialise(args, keywords)
+            except ArgumentError:
+                raise refused from None
+            finally:
+                self._lends = True
 
     def _specialise_by_value(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Specialisation:
         """Where something has to be a constant, it may be one with integers taken by their values: those of variables,

@@ -136,9 +136,10 @@ class Typing:
 
     def __init__(self) -> None:
         self.numbers: dict[int, int] = {}
-        self.rows: set[int] = (
-            set()
-        )  # lists of numbers that are told together, as rows of a list: none is met in another place
+        # Lists of numbers, and objects, that are told together as items of a list: none is met in another place.
+        self.rows: set[int] = set()
+        self.lends = False  # whether objects in lists may be told together, which are then only read
+        self.lent = False  # whether there are such objects, in a list that could also be looked at one by one
         self.by_value = False  # whether integers are constants
         self.differentiated = False  # whether a gradient by the value is asked for
         self.derivative = False  # whether it is an argument of a derivative
@@ -208,9 +209,10 @@ class Typing:
         if known is not None:
             return Shared(known)
         if id(value) in self.rows:
-            raise UntypableValue(
-                "a list that is a row of a list of lists as well", hint="pass a copy, or the row's number"
-            )
+            what = "a list that is a row of a list of lists as well"
+            if type(value) is not list:
+                what = f"a {type(value).__name__} that is an item of a list as well"
+            raise UntypableValue(what, hint="pass a copy, or its number in the list")
         self.numbers[id(value)] = len(self.numbers)
         return None
 
@@ -231,15 +233,17 @@ class Typing:
             raise UntypableValue("a dict with keys that are not strings", hint="use strings as keys, or a tuple")
         if len(value) > MAX_ITEMS:
             raise UntypableValue(f"a dict with {len(value)} keys", hint="pass an array")
+        if sum(type(v) not in _PYTHON_SCALARS and type(v) not in _NUMPY_SCALARS for v in value.values()) > MAX_LIST:
+            raise UntypableValue(f"a dict of {len(value)} items that are not numbers", hint="pass a list of them")
         return DictType(tuple(value), tuple(map(self._part, value.values())))
 
     def _part(self, value: Any) -> Type:
         """An attribute or item: what has no type is an error only where it is used."""
-        before = dict(self.numbers)
+        before = dict(self.numbers), set(self.rows)
         try:
             return self.of(value)
         except UntypableValue as error:
-            self.numbers = before
+            self.numbers, self.rows = before
             return Opaque(error.what, error.hint)
 
     def _list(self, value: list[Any]) -> Type:
@@ -263,9 +267,14 @@ class Typing:
             row = self._row(value)
             if row is not None:
                 return Sequence(row)
+        if self.lends and len(value) > MAX_ROWS and len(classes) == 1:
+            item = self._lent(value)
+            if item is not None:
+                self.lent = self.lent or len(value) <= MAX_LIST
+                return Sequence(item)
         if len(value) > MAX_LIST:
             raise UntypableValue(
-                f"a list of {len(value)} items that are not numbers of one type",
+                f"a list of {len(value)} items that are not numbers of one type, nor different objects that are alike and hold numbers",
                 hint="pass an array, or a list of floats",
             )
         return ListType(tuple(map(self.of, value)))
@@ -281,6 +290,40 @@ class Typing:
             return Sequence(F64 if classes == {float} else I64)
         return None
 
+    def _lent(self, objects: list[Any]) -> Struct | None:
+        """The type of objects that are alike, if all that they hold are numbers and such objects, and none is met in another place."""
+        met: set[int] = set()
+        found = self._alike(objects, met)
+        held = self.constant if self.derivative else set()
+        if found is None or not all(map(met.isdisjoint, (self.numbers, self.rows, held))):
+            return None
+        self.rows |= met
+        return found
+
+    def _alike(self, objects: list[Any], met: set[int]) -> Struct | None:
+        cls = type(objects[0])
+        if issubclass(cls, tuple) or is_frozen(cls) or not (is_dataclass(cls) or plain_class(cls)) or obstacle(cls):
+            return None
+        before = len(met)
+        met.update(map(id, objects))
+        names = field_order(cls, attribute_names(objects[0]))
+        if len(met) < before + len(objects) or not 0 < len(names) <= MAX_ITEMS:
+            return None
+        if any(set(attribute_names(x)) != set(names) for x in objects[1:]):
+            return None
+        items: list[Type] = []
+        for name in names:
+            column = [getattr(x, name) for x in objects]
+            if type(column[0]) in _PYTHON_SCALARS or type(column[0]) in _NUMPY_SCALARS:
+                types = set(map(self.of, column))
+                item = types.pop() if len(types) == 1 else None
+            else:
+                item = self._alike(column, met) if len(set(map(type, column))) == 1 else None
+            if item is None or not _is_flat(item):
+                return None
+            items.append(item)
+        return Struct(cls, names, tuple(items), lent=True)
+
     def _holds_mutable(self, value: Any) -> bool:
         if isinstance(value, tuple):
             return any(map(self._holds_mutable, value))
@@ -294,14 +337,14 @@ class Typing:
         if id(function) in self.open:
             hint = "pass what it has captured as an argument"
             return self._as_constant(function, UntypableValue("a function that calls itself and holds data", hint=hint))
-        before, self.open = (dict(self.numbers), self.open), (*self.open, id(function))
+        before, self.open = (dict(self.numbers), self.open, set(self.rows)), (*self.open, id(function))
         try:
             captured = tuple(map(self._cell, function.__closure__ or ()))
             defaults = tuple(map(self.of, function.__defaults__ or ()))
             kwdefaults = tuple((n, self.of(d)) for n, d in (function.__kwdefaults__ or {}).items())
         except UntypableValue as error:
             # What it holds may never be used in compiled code; if it is, inference looks at it and says which one.
-            self.numbers = before[0]
+            self.numbers, self.rows = before[0], before[2]
             return self._as_constant(function, error)
         finally:
             self.open = before[1]
@@ -324,7 +367,7 @@ class Typing:
 
 
 MAX_ITEMS = 200  # of an object or a dict
-MAX_LIST = 40  # items of a list that are looked at one by one
+MAX_LIST = 40  # items of a list, and values of a dict that are not numbers, that are looked at one by one
 MAX_ROWS = 8  # lists of numbers in a list, likewise
 
 

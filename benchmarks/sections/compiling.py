@@ -1,4 +1,4 @@
-"""How long the compilation of a gradient takes: functions of some thirty lines, each in a fresh process that has compiled
+"""How long the compilation of a gradient takes: functions of up to thirty lines, each in a fresh process that has compiled
 something before; and that of a Hessian times a vector, `zyg.hvp`, in one that has not compiled the gradient.
 
 Nothing of the program is kept between processes.  What zyg keeps on disk is its own runtime and kernels, which are the same for
@@ -39,9 +39,8 @@ with timings() as times:
     begin = time.perf_counter()
     if sys.argv[2] == "gradient":
         zyg.gradient(program.function, *arguments) if program.by is None else zyg.grad(program.function, program.by)(*arguments)
-    else:  # by the first argument that is not of integers
-        by = next(n for n, a in enumerate(arguments) if np.asarray(a).dtype == float)
-        zyg.hvp(program.function, *arguments, arguments[by], argnums=by)
+    elif numbers := [n for n, a in enumerate(arguments) if np.asarray(a).dtype == float]:  # the first that is not of integers
+        zyg.hvp(program.function, *arguments, arguments[numbers[0]], argnums=numbers[0])
     total = time.perf_counter() - begin
 stages = {"total": total}
 for _, stage, seconds in times:
@@ -66,6 +65,11 @@ def stages(name: str, rounds: int, kept: str = "", of: str = "gradient") -> dict
     return {stage: statistics.median(one.get(stage, 0.0) for one in found) for stage in found[0]}
 
 
+def _if_any(seconds: float) -> str:
+    """No derivative along objects and dicts is measured."""
+    return duration(seconds) if seconds > 1e-3 else "-"
+
+
 def run(settings: Settings) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     rows = []
@@ -80,7 +84,7 @@ def run(settings: Settings) -> dict[str, Any]:
             total = found["total"]
             mark = "" if not program.arrays else " (level met)" if total <= LEVEL else " !!"
             shown = [duration(found.get(k, 0.0)) for k in ("typed", "optimised", "native")]
-            rows.append([name, *shown, duration(total) + mark, duration(first["total"]), duration(found["hvp"])])
+            rows.append([name, *shown, duration(total) + mark, duration(first["total"]), _if_any(found["hvp"])])
     print(f"compilation of gradients (level {duration(LEVEL)} for functions of arrays)")
     print("nothing of a program is kept between processes; zyg's runtime and kernels are, but for `first on a machine`")
     stages_shown = ["inference and differentiation", "our passes", "LLVM"]

@@ -16,7 +16,7 @@ import numpy as np
 import zyg
 from zyg.fallback import python_pullback
 
-from .. import applications, designs, everyday, mixed, small_arrays, small_arrays_by_hand
+from .. import applications, arguments, designs, everyday, mixed, small_arrays, small_arrays_by_hand
 from ..dynamic import ORBIT, PROGRAMS, WAYS
 from ..measure import Sampler, Samples, apart, python_sampler, side_by_side
 from ..report import duration, ratio, table
@@ -104,10 +104,14 @@ def against_autograd(settings: Settings, function: Any, args: tuple[Any, ...]) -
     return problem, entry
 
 
-def everyday_program(settings: Settings, function: Any, args: tuple[Any, ...]) -> tuple[str | None, dict[str, float]]:
+def everyday_program(
+    settings: Settings, function: Any, args: tuple[Any, ...], gradient: Any
+) -> tuple[str | None, dict[str, float]]:
     """What is wrong, and the figures of an everyday program."""
-    problem = disagreement(function, args)
-    own = lambda: gradient_of(function, args)
+    own = lambda: gradient(function, args)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", zyg.FallbackWarning)
+        problem = disagreement(function, args, gradient)
     return problem, measured(settings, {"CPython": interpreted(function, *args), "zyg": interpreted(own)})[0]
 
 
@@ -127,6 +131,11 @@ def measured(settings: Settings, samplers: dict[str, Sampler]) -> tuple[dict[str
 def gradient_of(function: Any, args: tuple[Any, ...]) -> Any:
     _, back = python_pullback(function, args, {})
     return back(1.0)
+
+
+def gradient_as_called(function: Any, args: tuple[Any, ...]) -> Any:
+    """Natively where zyg can."""
+    return zyg.gradient(function, *args)
 
 
 def moved(value: Any, by: Callable[[], float]) -> Any:
@@ -169,7 +178,7 @@ def floats(value: Any, gradient: Any) -> Iterable[float]:
             yield from floats(getattr(value, name), getattr(gradient, name, None))
 
 
-def disagreement(function: Any, args: tuple[Any, ...]) -> str | None:
+def disagreement(function: Any, args: tuple[Any, ...], gradient: Any = gradient_of) -> str | None:
     """What a gradient says of one direction, if differences say something else."""
 
     def along(step: float) -> float:
@@ -177,7 +186,7 @@ def disagreement(function: Any, args: tuple[Any, ...]) -> str | None:
         return function(*moved(args, lambda: step * (1.0 + 1.0 / next(directions))))
 
     expected = (along(1e-6) - along(-1e-6)) / 2e-6
-    parts = list(floats(args, gradient_of(function, args)))
+    parts = list(floats(args, gradient(function, args)))
     got = sum(d * (1.0 + 1.0 / k) for k, d in enumerate(parts, 1))
     return (
         None if math.isclose(got, expected, rel_tol=1e-4, abs_tol=1e-6) else f"zyg gives {got}, differences {expected}"
@@ -185,16 +194,24 @@ def disagreement(function: Any, args: tuple[Any, ...]) -> str | None:
 
 
 def of_everyday(settings: Settings, figures: dict[str, Any]) -> None:
-    rows = []
     programs = everyday.PROGRAMS | designs.PROGRAMS | applications.PROGRAMS | mixed.PROGRAMS
+    compared(settings, figures, "everyday programs, through the Python back end", programs, gradient_of)
+    what = "programs whose arguments are containers of objects, as zyg.gradient takes them: natively where it can"
+    compared(settings, figures, what, arguments.PROGRAMS, gradient_as_called)
+
+
+def compared(settings: Settings, figures: dict[str, Any], what: str, programs: dict[str, Any], gradient: Any) -> None:
+    rows = []
     for name, (function, args) in settings.few(programs.items()):
-        problem, entry = apart(lambda function=function, args=args: everyday_program(settings, function, args))
+        problem, entry = apart(
+            lambda function=function, args=args: everyday_program(settings, function, args, gradient)
+        )
         figures[name] = entry
         if problem:
             figures["wrong"].append(f"{name}: {problem}")
         row = [duration(entry["CPython"]), duration(entry["zyg"]), f"{entry['to CPython']:.1f}x"]
         rows.append([name, *row, ratio(entry["above"], LEVEL_TIMES)])
-    print("everyday programs, through the Python back end")
+    print(what)
     header = ["", "CPython, value", "zyg, gradient", "ratio", f"less {duration(LEVEL_SECONDS)} (<{LEVEL_TIMES:.0f})"]
     print(table(header, rows))
     for problem in figures["wrong"]:

@@ -40,6 +40,7 @@ from ..ir.types import (
     Tuple,
     Type,
     flatten,
+    slot_names,
 )
 from .callable import Entry, new_callable, set_entries
 from .llvm.engine import Native, compile_module
@@ -92,7 +93,11 @@ def _items(item: Type, columns: Iterator[Any], length: int) -> list[Any]:
     if isinstance(item, (Tuple, Struct)):
         parts = [_items(part, columns, length) for part in item.items]
         rows = list(zip(*parts, strict=True)) if parts else [()] * length
-        return [_struct_builder(item)(*row) for row in rows] if isinstance(item, Struct) else rows
+        if isinstance(item, Tuple):
+            return rows
+        if issubclass(item.cls, tuple):
+            return list(map(tuple.__new__, itertools.repeat(item.cls), rows))
+        return list(itertools.starmap(_struct_builder(item), rows))
     return [rebuild_constant(item)] * length
 
 
@@ -106,7 +111,8 @@ def rebuild_constant(type: Type) -> Any:
 
 
 def require_apart(lists: tuple[list[Any] | None, ...]) -> bool:
-    """Raises if a row of the lists of lists, which stand before None, is in two places, or is one of the other lists behind it.
+    """Raises if a row of the lists of lists, or an object of the lists of objects, which stand before None, is in two places, or is
+    one of the other objects behind it.
 
     >>> row = [1.0]
     >>> require_apart(([row, [2.0]], None, [3.0]))
@@ -116,7 +122,7 @@ def require_apart(lists: tuple[list[Any] | None, ...]) -> bool:
     TypeError: one list in two places
     """
     place = lists.index(None)
-    met = set(map(id, lists))
+    met = set(map(id, lists[place + 1 :]))
     for table in lists[:place]:
         assert table is not None
         rows = set(map(id, table))
@@ -127,19 +133,25 @@ def require_apart(lists: tuple[list[Any] | None, ...]) -> bool:
 
 
 def columns(type: Sequence) -> Callable[[list[Any]], tuple[Any, ...]]:
-    """The function that makes the length and the arrays of a list; it raises if the list is of another type.
+    """The function that makes the length and the arrays of a list, and a list of the objects in it that are only lent; it raises if
+    the list is of another type.
 
     >>> from zyg.ir.types import F64, Tuple
     >>> columns(Sequence(Tuple((F64, F64))))([(1.0, 2.0), (3.0, 4.0)])
-    (2, array([1., 3.]), array([2., 4.]))
+    (2, array([1., 3.]), array([2., 4.]), [])
     """
 
-    def of(items: Any, item: Type, found: list[Any]) -> None:
+    def of(items: Any, item: Type, found: list[Any], objects: list[Any]) -> None:
+        if isinstance(item, Struct) and item.lent:
+            objects += items
+            for column, t in zip(_attributes(items, item), item.items, strict=True):
+                of(column, t, found, objects)
+            return
         if isinstance(item, Struct) and not issubclass(item.cls, tuple):
             if set(map(_class, items)) != {item.cls}:
                 raise TypeError
             for name, t in zip(item.names, item.items, strict=True):
-                of(list(map(operator.attrgetter(name), items)), t, found)
+                of(list(map(operator.attrgetter(name), items)), t, found, objects)
             return
         if isinstance(item, (Tuple, Struct)):
             expected = tuple if isinstance(item, Tuple) else item.cls
@@ -147,7 +159,7 @@ def columns(type: Sequence) -> Callable[[list[Any]], tuple[Any, ...]]:
                 raise TypeError
             parts = list(zip(*items, strict=True)) or [()] * len(item.items)
             for part, t in zip(parts, item.items, strict=True):
-                of(part, t, found)
+                of(part, t, found, objects)
             return
         if isinstance(item, Complex):
             if not set(map(_class, items)) <= {np.complex128 if item.numpy else complex}:
@@ -159,7 +171,7 @@ def columns(type: Sequence) -> Callable[[list[Any]], tuple[Any, ...]]:
                 raise TypeError
             lengths = np.fromiter(map(len, items), np.int64, len(items))
             found += [lengths, np.cumsum(lengths) - lengths, int(lengths.sum())]
-            of(list(itertools.chain.from_iterable(items)), item.item, found)
+            of(list(itertools.chain.from_iterable(items)), item.item, found, objects)
             return
         scalar = item.scalar if isinstance(item, NpScalar) else item
         assert isinstance(scalar, Scalar)
@@ -173,10 +185,29 @@ def columns(type: Sequence) -> Callable[[list[Any]], tuple[Any, ...]]:
         if not items:
             raise TypeError  # an empty list has no item to tell its type
         found: list[Any] = []
-        of(items, type.item, found)
-        return (len(items), *found)
+        objects: list[Any] = []
+        of(items, type.item, found, objects)
+        return (len(items), *found, objects)
 
     return split
+
+
+def _attributes(objects: list[Any], type: Struct) -> list[list[Any]]:
+    """What the attributes of objects are, one after the other; it raises unless all are of the class and have just these."""
+    if set(map(_class, objects)) != {type.cls}:
+        raise TypeError
+    slots = slot_names(type.cls)
+    inside = len(set(type.names).difference(slots))
+    dicts = list(map(vars, objects)) if getattr(type.cls, "__dictoffset__", 0) else []
+    if dicts and set(map(len, dicts)) != {inside}:
+        raise TypeError
+    for name in set(slots).difference(type.names):
+        if any(hasattr(x, name) for x in objects):
+            raise TypeError
+    return [
+        list(map(operator.attrgetter(name), objects) if name in slots else map(operator.itemgetter(name), dicts))
+        for name in type.names
+    ]
 
 
 _class = builtins.type

@@ -88,7 +88,7 @@ class Assembly:
         if isinstance(type, t.Struct) and type.cls is slice:
             return SliceValue(*self.all(type.items))
         if isinstance(type, t.Struct):
-            return StructValue(type.cls, type.names, self.all(type.items))
+            return StructValue(type.cls, type.names, self.all(type.items), type.lent)
         if isinstance(type, t.RangeType):
             return RangeValue(Number(next(leaves)), Number(next(leaves)), Number(next(leaves)))
         if isinstance(type, t.Optional):
@@ -240,6 +240,11 @@ class Disassembly:
         """An object out of a list of run-time length, or such a list: two of them could be, or hold, the same object."""
         from .construction import frozen
 
+        if v.lent:
+            raise self.e.refuse(
+                f"an object out of a list of many that is an argument, a {v.cls.__name__}, as an argument or a result, or part of one",
+                hint="return its number in the list, or what is needed of it",
+            )
         if issubclass(v.cls, tuple) or frozen(v.cls):
             return
         if v.cls in self.by_value:

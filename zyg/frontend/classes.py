@@ -154,6 +154,10 @@ def find_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract | None:
     if isinstance(v, SuperValue):
         return _found_in_class(e, v.receiver, v.classes, name)
     if isinstance(v, StructValue):
+        if v.lent and (found := look_up(e, v.cls, name)) is not None and asks_the_class(found[1]):
+            return _class_attribute(e, v.cls, v, name)
+        if v.lent and name == "__dict__":
+            raise e.refuse(f"the __dict__ of a {v.cls.__name__}", hint="name the attributes")
         if name in v.names:
             return v.items[v.names.index(name)]
         if issubclass(v.cls, tuple) and name in ("_replace", "_asdict") and _copies_as_named_tuples_do(v.cls, name):
@@ -475,6 +479,11 @@ def set_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> None
     if isinstance(v, StructValue):
         if issubclass(v.cls, tuple):
             e.throw("AttributeError", "can't set attribute")
+        if v.lent:
+            raise e.refuse(
+                f"an assignment to '{name}' of a {v.cls.__name__} out of a list of many that is an argument",
+                hint="keep what changes in arrays, one per attribute",
+            )
         if not construction.frozen(v.cls):
             raise _in_list(e, f"an assignment to '{name}'", v.cls.__name__)
         _frozen(e, name)

@@ -343,6 +343,8 @@ def _may_be_one(e: Evaluator, a: Abstract, b: Abstract) -> bool:
     states = [e.heap[v.id].state if isinstance(v, Reference) else READ_ONLY for v in (a, b)]
     if not any(isinstance(v, Reference) for v in (a, b)):
         return True  # by value
+    if any(isinstance(v, StructValue) and v.lent for v in (a, b)):
+        return True
     if any(isinstance(v, StructValue) for v in (a, b)):
         return any(state & LISTED for state in states)  # out of a list that has them by value
     if _listed(e, a, b):

@@ -90,20 +90,24 @@ class TupleValue(Abstract):
 
 @record(slots=True, eq=False)
 class StructValue(Abstract):
-    """A named tuple, a frozen dataclass, or a dataclass instance that came in as an argument: never written."""
+    """A named tuple, a frozen dataclass, or an object out of a list of run-time length: never written.
+
+    lent: the list, or one that it was put together of, is an argument; the object is the caller's, and is only read.
+    """
 
     cls: type
     names: tuple[str, ...]
     items: tuple[Abstract, ...]
+    lent: bool = False
 
     def head(self) -> Hashable:
-        return ("struct", self.cls)
+        return ("struct", self.cls, self.lent)
 
     def parts(self) -> tuple[Any, ...]:
         return self.items
 
     def with_parts(self, parts: list[Any]) -> Abstract:
-        return StructValue(self.cls, self.names, tuple(parts))
+        return StructValue(self.cls, self.names, tuple(parts), self.lent)
 
 
 @record(slots=True, eq=False)

@@ -316,6 +316,7 @@ _TYPE_BUILDERS: dict[str, Callable[..., Type]] = {
     "given": t.Given,
     "opaque": t.Opaque,
     "struct": lambda cls, names, *items: t.Struct(cls, names, items),
+    "lent": lambda cls, names, *items: t.Struct(cls, names, items, lent=True),
     "closure": _closure,
     "pullback": lambda reverse, value, gradients, *saved: t.PullbackType(reverse, value, gradients, saved),
 }

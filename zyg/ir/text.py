@@ -278,7 +278,7 @@ def format_type(x: Type) -> str:
     if isinstance(x, t.Const):
         return f"const<{format_value(x.value)}>"
     if isinstance(x, t.Struct):
-        return f"struct<{format_value(x.cls)}, {format_value(x.names)}{_more(x.items)}>"
+        return f"{'lent' if x.lent else 'struct'}<{format_value(x.cls)}, {format_value(x.names)}{_more(x.items)}>"
     if isinstance(x, t.ObjectOf):
         return f"instance<{format_value(x.cls)}, {format_value(x.names)}{_more(x.items)}>"
     if isinstance(x, t.DictType):

@@ -317,11 +317,16 @@ class Opaque(Type):
 
 @record(frozen=True, slots=True)
 class Struct(Type):
-    """A named tuple, an instance of a frozen dataclass or a slice: `cls` with the given fields."""
+    """A named tuple, an instance of a frozen dataclass or a slice: `cls` with the given fields.
+
+    Or an object that is an item of a list that came in (`lent`), where it is only read: what it is apart from its fields,
+    which one of all objects, is not known.
+    """
 
     cls: type
     names: tuple[str, ...]
     items: tuple[Type, ...]
+    lent: bool = False
 
     def __str__(self) -> str:
         fields = ", ".join(f"{n}: {t}" for n, t in zip(self.names, self.items, strict=True))

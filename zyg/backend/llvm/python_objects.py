@@ -29,6 +29,9 @@ from .lowered import CodeEmitter
 from .text import SIZES
 
 _PAIRWISE = 6  # so many objects of a kind are compared in line
+# References beyond the first ones lie together: as values of their own they would be joined from every exit, which takes LLVM a
+# time that grows with their square.
+_APART, _IN_A_ROW = 12, 64
 _DTYPE_CODES = {F64: "d", F32: "f", I64: "lq", I32: "il", U8: "B", BOOL: "?"}
 # NumPy may have two type numbers for integers of a size (long and long long); results get the one of np.int64.
 TYPE_NUMBERS: dict[Scalar, list[int]] = {
@@ -52,13 +55,15 @@ class PythonObjects:
         self.e = emitter
         self.rebuild = rebuild
         self.slots: list[str] = []
+        self.rows: list[str] = []  # of slots that lie together, of which the last one has `row_fill` in use
+        self.row_fill = 0
         # Whether Python code may run before all is unboxed (`careful`) or during the call (`hold_arrays`): what was
         # read out of something mutable then needs a reference of its own.
         self.careful = False
         self.hold_arrays = False
         self.objects: list[str] = []  # the mutable objects that came in, in the order in which one meets them
         self.kinds: dict[Hashable, list[str]] = {}  # those that could be one object, as far as their types tell
-        self.tables: list[str] = []  # those that are lists of lists, of any number of rows
+        self.tables: list[str] = []  # lists of lists, of any number of rows, and of objects that are only lent
         self.first = 0  # where the objects of the input that is being read begin
         self.made: list[str] = []  # those made for a result
         self.optional = 0
@@ -87,7 +92,7 @@ class PythonObjects:
         if self.tables:
             from ..calling import require_apart  # on demand: it loads the engine
 
-            others = [o for o in self.kinds["list"] if o not in self.tables]
+            others = [o for o in self.objects if o not in self.tables]
             items = [*self.tables, self.data("_Py_NoneStruct"), *others]
             made = self.checked(e.call("ptr", self.api("PyTuple_New", "ptr", "i64"), f"i64 {len(items)}"), miss)
             self.keep(made)
@@ -117,10 +122,21 @@ class PythonObjects:
         self.require_equal("ptr", self.field("ptr", object, layout.OB_TYPE, "type"), expected, miss)
 
     def slot(self) -> str:
-        """An alloca for a reference, null at first."""
-        name = self.e.alloca("ptr", "reference")
-        self.e.allocas.append(f"  store ptr null, ptr {name}")
-        self.slots.append(name)
+        """Memory for a reference, null at first."""
+        e = self.e
+        if len(self.slots) < _APART:
+            name = e.alloca("ptr", "reference")
+            e.allocas.append(f"  store ptr null, ptr {name}")
+            self.slots.append(name)
+            return name
+        if self.row_fill in (0, _IN_A_ROW):
+            self.rows.append(e.alloca(f"[{_IN_A_ROW} x ptr]", "references", align=8))
+            memset = e.module.intrinsic("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1 immarg")
+            e.allocas.append(f"  call void {memset}(ptr {self.rows[-1]}, i8 0, i64 {8 * _IN_A_ROW}, i1 false)")
+            self.row_fill = 0
+        name = "%" + e.name("reference")
+        e.allocas.append(f"  {name} = getelementptr i8, ptr {self.rows[-1]}, i64 {8 * self.row_fill}")
+        self.row_fill += 1
         return name
 
     def keep(self, object: str) -> str:
@@ -133,6 +149,8 @@ class PythonObjects:
         for slot in self.slots:
             self.decref(self.e.let(f"load ptr, ptr {slot}"))
             self.e.emit(f"store ptr null, ptr {slot}")
+        for row in self.rows:
+            self.e.call("void", self.api("zyg_drop_all", "void", "ptr, i64"), f"ptr {row}", f"i64 {_IN_A_ROW}")
 
     def decref(self, object: str) -> None:
         """Nothing for null."""

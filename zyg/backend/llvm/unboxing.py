@@ -287,6 +287,9 @@ class Unboxing(PythonObjects):
         leaves = self.unbox(I64, length, miss)
         for index, array in enumerate(children(type)[1:]):
             leaves += self.unbox(array, self.field("ptr", made, layout.TUPLE_ITEMS + 8 * (index + 1), "column"), miss)
+        if isinstance(type.item, Struct) and type.item.lent:
+            place = layout.TUPLE_ITEMS + 8 * len(children(type))
+            self.tables.append(self.field("ptr", made, place, "objects"))
         return leaves
 
     def unbox_shared(self, type: Shared, o: str, miss: str) -> list[str]:

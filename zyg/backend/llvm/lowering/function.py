@@ -18,6 +18,7 @@ from .scopes import Scopes
 
 TOO_DEEP = ("RecursionError", "maximum recursion depth exceeded")
 NO_MEMORY = ("MemoryError", "not enough memory")
+_MANY_PARTS = 1000  # of results, times the ways in which they may fail
 
 
 def scalar_type(value: Value) -> Scalar:
@@ -247,6 +248,9 @@ class FunctionLowering(CodeEmitter):
         self.start("fail")
         pairs = ", ".join(f"[ {status}, %{label} ]" for label, status in self.failures)
         status = self.let(f"phi i32 {pairs}", "status")
+        if len(self.failures) * len(self.function.results) > _MANY_PARTS:
+            # LLVM would join whole results, one for each status, instead of the statuses: it does not see that this gives it back.
+            status = self.let(f'call i32 asm "", "=r,0"(i32 {status})', "status")
         result = self.let(f"insertvalue {self.abi.result} poison, i32 {status}, 0", "failed")
         self.emit(f"ret {self.abi.result} {result}")
 

@@ -25,7 +25,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "entries": ("zyg_miss", "zyg_bind", "zyg_equal_constants", "zyg_revalidate", "zyg_fail", "zyg_departed"),
     "objects": (
         "zyg_long", "zyg_getattr", "zyg_lookup", "zyg_call_or_null", "zyg_wrong_result", "zyg_make_float", "zyg_make_int",
-        "zyg_all_different",
+        "zyg_all_different", "zyg_drop_all",
     ),
     "lists": ("zyg_list_floats", "zyg_list_ints"),
     "numbers": ("zyg_apart", "zyg_overtakes", "zyg_ipow"),

@@ -93,6 +93,28 @@ different:
   ret i1 true
 }
 
+; Drop what is in n slots for references, which are null then.
+define void @zyg_drop_all(ptr %slots, i64 %n) {
+entry:
+  br label %each
+each:
+  %i = phi i64 [ 0, %entry ], [ %next, %one ], [ %next, %drop ]
+  %more = icmp slt i64 %i, %n
+  br i1 %more, label %one, label %done
+one:
+  %place = getelementptr ptr, ptr %slots, i64 %i
+  %object = load ptr, ptr %place
+  %next = add i64 %i, 1
+  %empty = icmp eq ptr %object, null
+  br i1 %empty, label %each, label %drop
+drop:
+  store ptr null, ptr %place
+  call void @Py_DecRef(ptr %object)
+  br label %each
+done:
+  ret void
+}
+
 define ptr @zyg_make_float(ptr %class, double %x) {
   %value = call ptr @PyFloat_FromDouble(double %x)
   %result = call ptr @zyg_make(ptr %class, ptr %value)

@@ -1,0 +1,440 @@
+"""Lists of many objects that are arguments: natively they are columns of what the objects hold, as long as these are only read."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+import zyg
+from zyg.errors import ArgumentError
+from zyg.typeof import MAX_LIST, MAX_ROWS
+
+from ..oracles.differences import derivative
+from ..turns import each_in_turn
+
+FEW, MANY = MAX_ROWS + 4, MAX_LIST + 5  # looked at one by one where they are written, and never
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", zyg.FallbackWarning)
+        yield
+
+
+@dataclass
+class Point:
+    x: float
+    y: float = 2.0
+
+    def dot(self, other: Point) -> float:
+        return self.x * other.x + self.y * other.y
+
+
+class Body:
+    scale = 3.0
+
+    def __init__(self, x: float, y: float):
+        self.x, self.y = x, y
+
+    @property
+    def both(self) -> float:
+        return self.x * self.y + self.scale
+
+    def move(self) -> None:
+        self.x += self.y
+
+
+class Slotted:
+    __slots__ = ("unset", "x", "y")
+
+    def __init__(self, x: float, y: float):
+        self.x, self.y = x, y
+
+
+@dataclass
+class Pair:
+    first: Point
+    second: Point
+    mass: float
+
+
+CLASSES = (Point, Body, Slotted)
+
+
+def made(cls: Any, count: int) -> list[Any]:
+    return [cls(1.03 + k, 2.0 * k + 0.5) for k in range(count)]
+
+
+def sums(items):
+    total = 0.0
+    for item in items:
+        total += item.x * item.y**2
+    return total
+
+
+def pairs(items):
+    total = 0.0
+    for k, p in enumerate(items):
+        for q in items[k + 1 :]:
+            d = p.x - q.x
+            total += p.y / (d * d + 0.1)
+    return total
+
+
+def largest(items):
+    best = max(items, key=lambda p: p.x * p.y)
+    return best.x * best.y**2
+
+
+def in_order(items):
+    return sum((k + 1) * p.x for k, p in enumerate(sorted(items, key=lambda p: -p.y)))
+
+
+def chosen(items):
+    taken = [p for p in items if p.x > 4.0]
+    taken.append(items[0])
+    return sum(p.x * p.y for p in taken)
+
+
+def starred(items):
+    first, *others, last = items
+    return first.x * last.y + sum(p.x for p in others)
+
+
+def neighbours(items):
+    return sum(p.x * q.y for p, q in zip(items, items[2:]))
+
+
+def backwards(items):
+    return sum(k * p.x * p.y for k, p in enumerate(reversed(items)))
+
+
+READ = (sums, pairs, largest, in_order, chosen, starred, neighbours, backwards)
+
+
+def with_properties(items):
+    return sum(p.both * p.scale for p in items)
+
+
+def by_patterns(items):
+    total = 0.0
+    for p in items:
+        match p:
+            case Point(x=x, y=y) if x > 2.0:
+                total += x * y
+            case Body(x=x):
+                total += x**2
+            case _:
+                total += 1.0
+    return total
+
+
+def moved(items):
+    for p in items:
+        p.x = p.x * p.y
+    return sum(p.x * p.y for p in items)
+
+
+def told_apart(items):
+    total = 0.0
+    for p in items:
+        for q in items:
+            if p is not q:
+                total += p.x * q.y
+    return total
+
+
+def exchanged(items):
+    items[0], items[1] = items[1], items[0]
+    return items[0].x * 2.0 + items[1].y
+
+
+def sorted_in_place(items):
+    items.sort(key=lambda p: -p.y)
+    return items[0].x * items[1].y
+
+
+def longer(items):
+    items.append(type(items[0])(1.0, 2.0))
+    return sum(p.x * p.y for p in items)
+
+
+def shorter(items):
+    return items.pop().x * items[0].y
+
+
+def kept_elsewhere(items):
+    kept = {"first": items[0]}
+    kept["first"].x = 5.0
+    return items[0].x * items[1].x
+
+
+def with_new_ones(items):
+    both = [type(items[0])(p.x * 2.0, p.y) for p in items]
+    both.append(items[0])
+    return sum(p.x * p.y for p in both)
+
+
+def one_or_a_new_one(items):
+    p = items[0] if items[1].x > 1.5 else type(items[0])(7.0, 8.0)
+    return p.x * p.y
+
+
+WRITTEN = (
+    *(moved, told_apart, exchanged, sorted_in_place, longer, shorter, kept_elsewhere),
+    *(with_new_ones, one_or_a_new_one),
+)
+
+
+def state(items: list[Any]) -> list[tuple[float, float]]:
+    return [(p.x, p.y) for p in items]
+
+
+def gradients(f: Callable[..., Any], items: list[Any]) -> list[tuple[float, float]]:
+    (found,) = zyg.gradient(f, items)
+    both = [(0.0, 0.0) if g is None else (g.x or 0.0, g.y or 0.0) for g in found]
+    return both + [(0.0, 0.0)] * (len(items) - len(both))
+
+
+def differences(f: Callable[..., Any], cls: Any, count: int) -> list[tuple[float, ...]]:
+    def by(k: int, name: str) -> float:
+        def moved_by(step: float) -> float:
+            items = made(cls, count)
+            setattr(items[k], name, getattr(items[k], name) + step)
+            return f(items)
+
+        return derivative(moved_by, 0.0)
+
+    return [tuple(by(k, name) for name in "xy") for k in range(count)]
+
+
+@each_in_turn
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("f", READ, ids=lambda f: f.__name__)
+def test_what_only_reads_is_native(f: Any, cls: Any) -> None:
+    items = made(cls, MANY)
+    assert zyg.jit(f)(items) == pytest.approx(f(items), rel=1e-14)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", zyg.FallbackWarning)
+        found = gradients(f, items)
+    for got, expected in zip(found, differences(f, cls, MANY)):
+        assert got == pytest.approx(expected, rel=1e-6, abs=1e-7)
+
+
+@each_in_turn
+@pytest.mark.parametrize("count", [FEW, MANY])
+@pytest.mark.parametrize("cls", (Point, Body), ids=lambda c: c.__name__)
+@pytest.mark.parametrize("f", WRITTEN, ids=lambda f: f.__name__)
+def test_what_writes_or_tells_apart_is_as_in_python(f: Any, cls: Any, count: int) -> None:
+    expected_items = made(cls, count)
+    expected = f(expected_items)
+    items = made(cls, count)
+    before = list(items)
+    try:
+        value = zyg.jit(f)(items)
+    except zyg.Unsupported:
+        assert state(items) == state(made(cls, count))
+    else:
+        assert value == pytest.approx(expected, rel=1e-14)
+        assert state(items) == state(expected_items)
+        assert all(any(p is q for q in before) for p in items[: count - 1])
+    items = made(cls, count)
+    found = gradients(f, items)
+    assert state(items) == state(expected_items)
+    for got, wanted in zip(found, differences(f, cls, count)):
+        assert got == pytest.approx(wanted, rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize("f", [with_properties, by_patterns])
+def test_methods_and_patterns(f: Any) -> None:
+    items = made(Body, MANY)
+    assert zyg.jit(f)(items) == pytest.approx(f(items), rel=1e-14)
+    for got, expected in zip(gradients(f, items), differences(f, Body, MANY)):
+        assert got == pytest.approx(expected, rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize("count", [FEW, MANY])
+def test_an_object_is_given_back_itself_or_refused(count: int) -> None:
+    items = made(Point, count)
+    f = zyg.jit(lambda items: items[2])
+    try:
+        assert f(items) is items[2]
+    except zyg.Unsupported as error:
+        assert count == MANY and "out of a list of many" in str(error)
+    taken = zyg.jit(lambda items: [p for p in items if p.x > 3.0])
+    with pytest.raises(zyg.Unsupported):
+        taken(items)
+
+
+def test_objects_in_objects() -> None:
+    def energy(items):
+        return sum(0.5 * p.mass * p.second.dot(p.second) + p.first.x for p in items)
+
+    items = [Pair(Point(1.0 + k), Point(2.0, 0.1 * k), 1.0 + k) for k in range(MANY)]
+    assert zyg.jit(energy)(items) == pytest.approx(energy(items), rel=1e-14)
+    found = zyg.gradient(energy, items)[0]
+    for p, g in zip(items, found):
+        assert (g.first.x, g.mass) == (1.0, pytest.approx(0.5 * p.second.dot(p.second)))
+        assert (g.second.x, g.second.y) == (pytest.approx(p.mass * p.second.x), pytest.approx(p.mass * p.second.y))
+    # One point is in two places: its derivative is the sum of both.
+    items[3].first = items[4].second
+    with pytest.raises(ArgumentError, match="different objects"):
+        zyg.jit(energy)(items)
+    shared = zyg.gradient(energy, items)[0]
+    expected = items[4].mass * items[4].second.x + 1.0
+    assert shared[3].first.x == shared[4].second.x == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("count", [FEW, MANY])
+def test_one_object_in_two_places(count: int) -> None:
+    f, gradient = zyg.jit(sums), zyg.gradient
+    items = made(Body, count)
+    assert f(items) == pytest.approx(sums(items)) and gradient(sums, items)
+    items[1] = items[0]
+    if count == FEW:
+        assert f(items) == pytest.approx(sums(items))
+    found = gradient(sums, items)[0]
+    assert found[0].x == found[1].x == pytest.approx(2.0 * items[0].y ** 2)
+
+
+def test_an_object_that_is_another_argument_as_well() -> None:
+    def f(items, one):
+        return sum(p.x * p.y for p in items) * one.x
+
+    items, other = made(Body, MANY), Body(2.0, 3.0)
+    compiled = zyg.grad(f, (0, 1))
+    for one in (other, items[2], other):
+        by_items, by_one = compiled(items, one)
+        total = sum(p.x * p.y for p in items)
+        own = items[2].y * one.x
+        if one is other:
+            assert (by_items[2].x, by_one.x) == (pytest.approx(own), pytest.approx(total))
+        else:
+            assert by_items[2].x == by_one.x == pytest.approx(own + total)
+
+
+def test_objects_that_are_not_alike() -> None:
+    f = zyg.jit(sums)
+    for cls in CLASSES:
+        items = made(cls, MANY)
+        assert f(items) == pytest.approx(sums(items))
+    items = made(Body, MANY)
+    items[5].other = 1.0
+    items[6].x = 3
+    items[7] = Point(1.0)
+    assert zyg.gradient(sums, items)[0][5].x == pytest.approx(items[5].y ** 2)
+    items = made(Slotted, MANY)
+    items[4].unset = 1.0
+    assert zyg.gradient(sums, items)[0][4].x == pytest.approx(items[4].y ** 2)
+
+
+def test_an_attribute_that_the_class_has() -> None:
+    class Default:
+        y = 2.0
+
+        def __init__(self, x: float, y: float):
+            self.x, self.y = x, y
+
+    f = zyg.jit(sums)
+    items = made(Default, MANY)
+    assert f(items) == pytest.approx(sums(items))
+    del items[3].y  # the class's is found
+    items[4].z = items[4].__dict__.pop("y")
+    with pytest.raises(ArgumentError):
+        f(items)
+    assert zyg.gradient(sums, items)[0][3].x == pytest.approx(4.0)
+
+
+def test_a_property_that_is_defined_later() -> None:
+    class Later:
+        def __init__(self, x: float, y: float):
+            self.x, self.y = x, y
+
+    f = zyg.jit(sums)
+    items = made(Later, MANY)
+    assert f(items) == pytest.approx(sums(items))
+    Later.y = property(lambda self: 10.0)  # type: ignore[assignment]
+    assert f(items) == pytest.approx(sum(p.x * 100.0 for p in items))
+
+
+def test_a_global_object_that_is_in_the_list() -> None:
+    items = made(Body, MANY)
+    leader = items[3]
+    with pytest.raises(zyg.Unsupported, match="is"):
+        zyg.jit(lambda items: [1.0 if p is leader else 0.0 for p in items][3])(items)
+
+
+def test_other_modes() -> None:
+    items = made(Point, MANY)
+    tangents = [Point(1.0 + 0.1 * k, 0.5) for k in range(MANY)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", zyg.FallbackWarning)
+        by_columns = zyg.jvp(sums, (items,), (tangents,))[1]
+        second = zyg.gradient(lambda items: sum(g.x * p.x for g, p in zip(zyg.gradient(sums, items)[0], items)), items)[
+            0
+        ]
+    assert by_columns == pytest.approx(sum(d.x * p.y**2 + 2.0 * p.x * p.y * d.y for p, d in zip(items, tangents)))
+    assert second[5].x == pytest.approx(items[5].y ** 2)
+    assert second[5].y == pytest.approx(2.0 * items[5].x * items[5].y)
+
+
+def test_a_list_in_an_object() -> None:
+    class World:
+        def __init__(self, bodies: list[Body], rate: float):
+            self.bodies, self.rate = bodies, rate
+
+        def energy(self) -> float:
+            return self.rate * sum(p.x * p.y for p in self.bodies)
+
+    world = World(made(Body, MANY), 2.0)
+    energy = lambda world: world.energy()
+    assert zyg.jit(energy)(world) == pytest.approx(world.energy())
+    found = zyg.gradient(energy, world)[0]
+    assert found.bodies[3].x == pytest.approx(2.0 * world.bodies[3].y)
+    assert found.rate == pytest.approx(world.energy() / 2.0)
+
+    def led(world):
+        world.leader = world.bodies[3]
+        world.leader.x = 4.0
+        return world.energy()
+
+    expected = World(made(Body, MANY), 2.0)
+    value = led(expected)
+    assert zyg.value_and_grad(led)(world)[0] == pytest.approx(value)
+    assert world.leader is world.bodies[3]
+
+
+def test_many_references_of_an_entry() -> None:
+    """The references beyond the first ones lie together in memory: none is dropped twice, or kept, by a call that fits or one that does not."""
+
+    class Point:
+        def __init__(self, x: float, y: Any):
+            self.x, self.y = x, y
+
+    def total(values, points):
+        return sum(values.values()) + sum(p.x * p.y for p in points)
+
+    values = {f"k{k}": 1.5 + k for k in range(150)}
+    points = [Point(0.5 + k, 2.0 * k) for k in range(8)]
+    compiled = zyg.jit(total)
+    held = [*values.values(), *(x for p in points for x in (p, p.x, p.y))]
+    expected = total(values, points)
+    others = [({**values, "k149": "text"}, points), (values, [*points[:7], Point(1.0, "text")])]
+    compiled(values, points)
+    before = list(map(sys.getrefcount, held))
+    for _ in range(3):
+        assert compiled(values, points) == expected
+        for other in others:
+            with pytest.raises((TypeError, zyg.Unsupported)):
+                compiled(*other)
+    gc.collect()
+    assert list(map(sys.getrefcount, held)) == before
+    (by_values, _) = zyg.gradient(total, values, points)
+    assert by_values == dict.fromkeys(values, 1.0)
