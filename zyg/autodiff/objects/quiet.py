@@ -4,12 +4,12 @@ classes, such as a property that keeps what it has computed."""
 from __future__ import annotations
 
 import dis
+import gc
 from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
 from inspect import getattr_static
-from itertools import chain
-from types import BuiltinFunctionType, FunctionType, GetSetDescriptorType, MemberDescriptorType
+from types import BuiltinFunctionType, FunctionType, GetSetDescriptorType, MemberDescriptorType, NoneType
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ _OPERATING = tuple("LOAD_ATTR BINARY_ COMPARE_ CONTAINS_ UNARY_ TO_BOOL POP_JUMP
 _CONTAINERS = (list, tuple, set, frozenset, deque)
 _NESTED = frozenset({list, tuple, dict})
 _NESTING = PLAIN | _NESTED
+_REFERRING = _NESTED | {float, int, bool, str, NoneType}  # which refer to what they contain, or to nothing
 _HELD = (
     MemberDescriptorType,
     GetSetDescriptorType,
@@ -102,31 +103,24 @@ def _is_flat(x: Any) -> bool:
 
 def _all_stay(xs: Iterable[Any], names: frozenset[str], depth: int, level: int = 0) -> bool:
     """Whether `_stays` is true of each. Tables are captured by functions that are called often: what is nested in plain containers is
-    looked at by whole levels, of which the last, the largest, is not copied."""
+    looked at by whole levels, which the collector's `get_referents` gives in one call."""
     kinds = set(map(type, xs))
     while not PLAIN.issuperset(kinds):
         if not _NESTING.issuperset(kinds):
             others = [x for x in xs if type(x) not in _NESTING]
             if not all(_stays(x, names, depth, level) for x in others):
                 return False
-        nested = [x for x in xs if type(x) in _NESTED]
-        kinds = set(map(type, _contents(nested)))
-        if depth <= 0 or PLAIN.issuperset(kinds):
+        if depth <= 0:
             return True
-        if level >= _DEEP:
+        if not _REFERRING.issuperset(kinds):  # (a function refers to its globals)
+            xs = [x for x in xs if type(x) in _NESTED]
+        xs = gc.get_referents(*xs)  # of dicts not the keys that are texts
+        kinds = set(map(type, xs))
+        if level >= _DEEP and not PLAIN.issuperset(kinds):
             return False
-        xs = list(_contents(nested))
         depth -= 1
         level += 1
     return True
-
-
-def _contents(containers: list[Any]) -> Iterable[Any]:
-    dicts = [x for x in containers if type(x) is dict]
-    if not dicts:
-        return chain.from_iterable(containers)
-    others = [x for x in containers if type(x) is not dict]
-    return chain(chain.from_iterable(others), chain.from_iterable(dicts), chain.from_iterable(map(dict.values, dicts)))
 
 
 def _stays(x: Any, names: frozenset[str], depth: int, level: int = 0) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import operator
 from collections.abc import Callable
 from types import (
     FunctionType,
@@ -28,6 +29,7 @@ from zyg.backend.pullbacks import HELD, in_field
 from ..objects import attributes, calls, classes, dates, functools_, native
 from ..objects.arithmetic import find, is_python
 from ..objects.cotangents import DATES, accumulate, is_number
+from ..objects.math_ import place_got
 from ..objects.passing import passes
 from .bound import call_known_method, forward_of_method
 from .knowledge import changes, has_plain_shadow, is_of_values, is_plain, note_class, note_code
@@ -51,6 +53,9 @@ def reader(cls: type, name: str) -> Reader | None:
         return _field(type(found).__get__, found, cls, (in_field, fields.index(name), len(fields)))
     if type(found) is FunctionType and issubclass(cls, tuple) and not cls.__dictoffset__:
         return functools.partial(_method_of_tuple, found)
+    place = _place_of(found) if find(cls, "__getitem__") is tuple.__getitem__ else None
+    if place is not None:
+        return functools.partial(_item_of_tuple, place)
     if type(found) is property and (is_of_values(cls) or has_plain_shadow(cls)):
         return _of_property(found) if find(cls, "__getattr__") is None else None
     if not has_plain_shadow(cls):
@@ -143,6 +148,26 @@ def _field(get: Any, found: Any, cls: type, back: tuple[Any, ...]) -> Reader:
         return get(found, x, cls), back
 
     return read
+
+
+def _place_of(found: Any) -> int | None:
+    """The place whose item a property gets by an `itemgetter`."""
+    getter = found.fget if type(found) is property else None
+    return place_got(calls.forward_of(getter)) if type(getter) is operator.itemgetter else None
+
+
+def _item_of_tuple(place: int, x: Any) -> tuple[Any, Any]:
+    count = tuple.__len__(x)
+    return tuple.__getitem__(x, place), (_run_item_of_tuple, place if place >= 0 else place + count, count)
+
+
+def _run_item_of_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """As of a field of a named tuple (`in_field`), but that no field has the name of the property."""
+    if d is None:
+        return None
+    parts = [None] * back[2]
+    parts[back[1]] = d
+    return (tuple(parts),)
 
 
 def _method_of_tuple(function: FunctionType, x: Any) -> tuple[Any, Any]:
