@@ -149,8 +149,13 @@ def _tells_its_class(x: Any) -> bool:
     return objects.attributes.plain_lookup(t) and asking.tells_its_class(t)
 
 
+_CLASSES = frozenset({type})
+
+
 def _checked(f: Any) -> Any:
     def handler(x: Any, cls: Any, /) -> tuple[Any, Any]:
+        if type(x) in reach.SIZED and (type(cls) is type or type(cls) is tuple and _CLASSES.issuperset(map(type, cls))):
+            return f(x, cls), None  # nobody is asked: by far the most frequent
         if type(cls) is type and issubclass(type(x), cls):
             return f(x, cls), None  # which is not asked
         derived = x if f is issubclass else type(x)
