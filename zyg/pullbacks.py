@@ -228,6 +228,8 @@ def _columns(given: Any, wanted: Tuple, what: str, value: Sequence) -> tuple[Any
         if not isinstance(type, (Tuple, Struct)):
             return [0.0 if item is None else item] * len(flatten(type))
         items = (None,) * len(type.items) if item is None else item
+        if isinstance(type, Struct) and type.cls is dict and isinstance(items, dict):
+            items = tuple(items.get(name) for name in type.names)
         if isinstance(type, Struct) and builtins.type(item) is type.cls and not isinstance(item, tuple):
             items = tuple(getattr(item, name) for name in type.names)
         if not isinstance(items, (tuple, list)) or len(items) != len(type.items):

@@ -6,8 +6,9 @@ import abc
 import enum
 import functools
 import itertools
+import operator
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Generic, Protocol
 
 import numpy as np
@@ -291,7 +292,7 @@ class Typing:
         return None
 
     def _lent(self, objects: list[Any]) -> Struct | None:
-        """The type of objects that are alike, if all that they hold are numbers and such objects, and none is met in another place."""
+        """The type of objects or dicts that are alike, if all that they hold are numbers and such objects, and none is met in another place."""
         met: set[int] = set()
         found = self._alike(objects, met)
         held = self.constant if self.derivative else set()
@@ -302,18 +303,29 @@ class Typing:
 
     def _alike(self, objects: list[Any], met: set[int]) -> Struct | None:
         cls = type(objects[0])
+        if cls is dict:
+            if any(type(k) is not str for k in objects[0]):
+                return None
+            order = tuple(objects[0])
+            alike = all(tuple(x) == order for x in objects)
+            return self._columns(objects, order, operator.itemgetter, met) if alike else None
         if issubclass(cls, tuple) or is_frozen(cls) or not (is_dataclass(cls) or plain_class(cls)) or obstacle(cls):
             return None
+        names = field_order(cls, attribute_names(objects[0]))
+        alike = all(set(attribute_names(x)) == set(names) for x in objects)
+        return self._columns(objects, names, operator.attrgetter, met) if alike else None
+
+    def _columns(
+        self, objects: list[Any], names: tuple[str, ...], getter: Callable[[str], Any], met: set[int]
+    ) -> Struct | None:
+        """The type of objects that have these attributes or keys, which `getter` gets."""
         before = len(met)
         met.update(map(id, objects))
-        names = field_order(cls, attribute_names(objects[0]))
         if len(met) < before + len(objects) or not 0 < len(names) <= MAX_ITEMS:
-            return None
-        if any(set(attribute_names(x)) != set(names) for x in objects[1:]):
             return None
         items: list[Type] = []
         for name in names:
-            column = [getattr(x, name) for x in objects]
+            column = list(map(getter(name), objects))
             if type(column[0]) in _PYTHON_SCALARS or type(column[0]) in _NUMPY_SCALARS:
                 types = set(map(self.of, column))
                 item = types.pop() if len(types) == 1 else None
@@ -322,7 +334,7 @@ class Typing:
             if item is None or not _is_flat(item):
                 return None
             items.append(item)
-        return Struct(cls, names, tuple(items), lent=True)
+        return Struct(type(objects[0]), names, tuple(items), lent=True)
 
     def _holds_mutable(self, value: Any) -> bool:
         if isinstance(value, tuple):

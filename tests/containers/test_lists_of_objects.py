@@ -438,3 +438,155 @@ def test_many_references_of_an_entry() -> None:
     assert list(map(sys.getrefcount, held)) == before
     (by_values, _) = zyg.gradient(total, values, points)
     assert by_values == dict.fromkeys(values, 1.0)
+
+
+# ---------------------------------------------------------------------------------------------------------- dicts
+
+
+def dicts(count: int) -> list[Any]:
+    return [{"x": 0.53 + k, "v": 1.0 + 0.1 * k} for k in range(count)]
+
+
+def by_keys(rows):
+    return sum(r["x"] * r["v"] ** 2 for r in rows)
+
+
+def by_values(rows):
+    return sum(a * a for r in rows for a in r.values())
+
+
+def by_items(rows):
+    return sum(v * (1.0 if k == "x" else 2.0) for r in rows for k, v in r.items())
+
+
+def taken(rows):
+    large = [r for r in rows if r["x"] > 5.0]
+    large.append(rows[0])
+    return sum(r["x"] * r["v"] for r in large)
+
+
+def sorted_rows(rows):
+    return sum((k + 1) * r["x"] for k, r in enumerate(sorted(rows, key=lambda r: -r["v"])))
+
+
+def asked(rows):
+    total = 0.0
+    for p in rows:
+        for q in rows[:5]:
+            total += p["x"] * q.get("v", 1.0) * (1.0 if "x" in q else 2.0) + len(q)
+    return total
+
+
+def kept(rows):
+    best = rows[0]
+    for r in rows:
+        if r["x"] * r["v"] > 3.0 * best["x"]:
+            best = r
+    return best["x"] * best["v"]
+
+
+def copied(rows):
+    a, b, c = {**rows[0]}, dict(rows[1]), rows[2].copy()
+    a["x"] = 3.0 * b["v"]
+    b["x"] = 1.0
+    c["v"] = c["x"]
+    return a["x"] * b["v"] * c["v"] + rows[0]["x"] + rows[1]["x"] * rows[2]["v"]
+
+
+def changed(rows):
+    for r in rows:
+        r["x"] = r["x"] * 2.0
+    return sum(r["x"] * r["v"] for r in rows)
+
+
+def with_more(rows):
+    rows[1]["new"] = rows[0]["x"] * 4.0
+    return rows[1]["new"] * rows[1]["v"]
+
+
+def best_row(rows):
+    return max(rows, key=lambda r: r["x"] * r["v"])["x"] ** 2
+
+
+def slopes(f: Any, count: int) -> list[dict[str, float]]:
+    def by(k: int, key: str) -> float:
+        def moved_by(step: float) -> float:
+            rows = dicts(count)
+            rows[k][key] += step
+            return f(rows)
+
+        return derivative(moved_by, 0.0, 1e-3)
+
+    return [{key: by(k, key) for key in "xv"} for k in range(count)]
+
+
+@each_in_turn
+@pytest.mark.parametrize(
+    "f", [by_keys, by_values, by_items, taken, sorted_rows, asked, kept, copied, changed, with_more, best_row]
+)
+def test_dicts(f: Any) -> None:
+    expected_rows, rows = dicts(MANY), dicts(MANY)
+    expected = f(expected_rows)
+    if f in (changed, with_more, best_row):
+        with pytest.raises(zyg.Unsupported):
+            zyg.jit(f)(rows)
+        assert rows == dicts(MANY)
+    else:
+        assert zyg.jit(f)(rows) == pytest.approx(expected, rel=1e-14) and rows == dicts(MANY)
+    value, (found,) = zyg.withgradient(f, rows)
+    assert value == pytest.approx(expected, rel=1e-14) and rows == expected_rows
+    for got, wanted in zip(found, slopes(f, MANY)):
+        assert got is None or type(got) is dict
+        assert [(got or {}).get(key) or 0.0 for key in "xv"] == pytest.approx(
+            [wanted[k] for k in "xv"], rel=1e-6, abs=1e-6
+        )
+
+
+def test_dicts_that_are_not_alike() -> None:
+    f = zyg.jit(by_keys)
+    assert f(dicts(MANY)) == pytest.approx(by_keys(dicts(MANY)))
+    for key, value in (("more", 1.0), ("x", "text"), ("x", 2), ("x", None)):
+        rows = dicts(MANY)
+        rows[7][key] = value
+        with pytest.raises(ArgumentError):
+            f(rows)
+    rows = dicts(MANY)
+    rows[7] = {"v": 1.0, "x": 2.0}  # in another order
+    with pytest.raises(ArgumentError):
+        f(rows)
+    assert zyg.gradient(by_keys, rows)[0][7] == {"v": 4.0, "x": 1.0}
+    rows[7] = rows[8]
+    found = zyg.gradient(by_keys, rows)[0]
+    assert found[7] == found[8] and found[7]["x"] == pytest.approx(2.0 * rows[8]["v"] ** 2)
+    with pytest.raises(zyg.Unsupported, match="out of a list of many"):
+        zyg.jit(lambda rows: rows[3])(dicts(MANY))
+    with pytest.raises(zyg.Unsupported, match="is"):
+        zyg.jit(lambda rows: rows[3] is rows[4])(dicts(MANY))
+
+
+def test_dicts_in_objects_and_objects_in_dicts() -> None:
+    class Sample:
+        def __init__(self, k: int):
+            self.at = {"x": 0.5 * k, "y": 1.0 + k}
+            self.weight = 0.1 * k
+
+    def f(samples):
+        return sum(s.weight * s.at["x"] * s.at["y"] for s in samples)
+
+    samples = [Sample(k) for k in range(MANY)]
+    assert zyg.jit(f)(samples) == pytest.approx(f(samples))
+    found = zyg.gradient(f, samples)[0][4]
+    assert found.at == {"x": pytest.approx(0.4 * 5.0), "y": pytest.approx(0.4 * 2.0)}
+    assert found.weight == pytest.approx(10.0)
+
+    def g(rows):
+        return sum(r["point"].x * r["scale"] for r in rows)
+
+    rows = [{"point": Point(1.0 + k, 2.0), "scale": 0.1 * k} for k in range(MANY)]
+    assert zyg.jit(g)(rows) == pytest.approx(g(rows))
+    found = zyg.gradient(g, rows)[0][4]
+    assert (found["point"].x, found["scale"]) == (pytest.approx(0.4), 5.0)
+    second = zyg.gradient(
+        lambda rows: sum(d["scale"] * r["scale"] for d, r in zip(zyg.gradient(g, rows)[0], rows)), rows
+    )[0]
+    assert second[4]["point"].x == pytest.approx(0.4)

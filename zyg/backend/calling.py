@@ -196,6 +196,10 @@ def _attributes(objects: list[Any], type: Struct) -> list[list[Any]]:
     """What the attributes of objects are, one after the other; it raises unless all are of the class and have just these."""
     if set(map(_class, objects)) != {type.cls}:
         raise TypeError
+    if type.cls is dict:
+        if set(map(tuple, objects)) != {type.names}:
+            raise TypeError
+        return [list(map(operator.itemgetter(name), objects)) for name in type.names]
     slots = slot_names(type.cls)
     inside = len(set(type.names).difference(slots))
     dicts = list(map(vars, objects)) if getattr(type.cls, "__dictoffset__", 0) else []
@@ -260,6 +264,8 @@ def _struct_builder(type: Struct) -> Callable[..., Any]:
         return lambda *items: tuple.__new__(cls, items)
     if cls is slice:
         return slice
+    if cls is dict:
+        return lambda *items: dict(zip(names, items, strict=True))
 
     def build(*items: Any) -> Any:
         # The compiled code has run __init__ and __post_init__ already: the fields are the final ones.

@@ -16,6 +16,7 @@ from .scalars import scalar_value
 from .turned import as_given
 from .values import (
     GIVEN,
+    LENT,
     LISTED,
     MUTABLE_KINDS,
     READ_ONLY,
@@ -26,6 +27,7 @@ from .values import (
     ComplexArrayValue,
     ComplexValue,
     ConflictValue,
+    DictValue,
     FunctionValue,
     Heap,
     Known,
@@ -87,6 +89,8 @@ class Assembly:
             return TupleValue(self.all(type.items))
         if isinstance(type, t.Struct) and type.cls is slice:
             return SliceValue(*self.all(type.items))
+        if isinstance(type, t.Struct) and type.cls is dict:
+            return DictValue(type.names, self.all(type.items), type.lent)
         if isinstance(type, t.Struct):
             return StructValue(type.cls, type.names, self.all(type.items), type.lent)
         if isinstance(type, t.RangeType):
@@ -201,6 +205,10 @@ class Disassembly:
         if isinstance(v, StructValue):
             self.once(v)
             return t.Struct(v.cls, v.names, self.all(v.items))
+        if isinstance(v, DictValue):
+            if v.lent:
+                raise self.lent("a dict")
+            return t.Struct(dict, v.names, self.all(v.items))
         if isinstance(v, SliceValue):
             return t.Struct(slice, SLICE, self.all(v.parts()))
         if isinstance(v, RangeValue):
@@ -241,10 +249,7 @@ class Disassembly:
         from .construction import frozen
 
         if v.lent:
-            raise self.e.refuse(
-                f"an object out of a list of many that is an argument, a {v.cls.__name__}, as an argument or a result, or part of one",
-                hint="return its number in the list, or what is needed of it",
-            )
+            raise self.lent(f"an object, a {v.cls.__name__},")
         if issubclass(v.cls, tuple) or frozen(v.cls):
             return
         if v.cls in self.by_value:
@@ -254,12 +259,20 @@ class Disassembly:
             )
         self.by_value.add(v.cls)
 
+    def lent(self, what: str) -> Exception:
+        return self.e.refuse(
+            f"{what} out of a list of many that is an argument, as an argument or a result, or part of one",
+            hint="return its number in the list, or what is needed of it",
+        )
+
     def all(self, values: Iterable[Abstract]) -> tuple[Type, ...]:
         return tuple(map(self.of, values))
 
     def object(self, v: Reference) -> Type:
         if v.id in self.given:
             return t.Given(self.given[v.id])
+        if self.e.heap[v.id].state & LENT:
+            raise self.lent("a dict")
         if self.e.heap[v.id].state & READ_ONLY:
             raise self.e.refuse(
                 f"{a_thing(v, self.e.heap)} that is a global or captured variable, as a result of compiled code",

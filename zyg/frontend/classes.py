@@ -23,6 +23,7 @@ from .merging import conflict, settled
 from .scalars import as_index
 from .type_names import certain, class_of, python_type_name, type_name
 from .values import (
+    LENT,
     LISTED,
     NONE,
     READ_ONLY,
@@ -79,6 +80,11 @@ def _in_list(e: Evaluator, what: str, name: str) -> Exception:
 def writable(e: Evaluator, v: Reference, what: str, in_place: bool = False) -> Record:
     """The record of an object that is about to be changed; a list `in_place` if its length stays."""
     record = e.heap[v.id]
+    if record.state & LENT:
+        raise e.refuse(
+            f"{what} of a {describe(v, e.heap)} out of a list of many that is an argument",
+            hint="keep what changes in arrays, one per key",
+        )
     if record.state & READ_ONLY:
         raise e.refuse(
             f"{what} of a {describe(v, e.heap)} that is a global or captured variable", hint="pass it as an argument"

@@ -24,6 +24,7 @@ from .merging import DEFAULT, Merge, State
 from .scalars import scalar_value
 from .values import (
     GIVEN,
+    LENT,
     LISTED,
     READ_ONLY,
     ROW,
@@ -31,6 +32,7 @@ from .values import (
     ArrayValue,
     ComplexArrayValue,
     ComplexValue,
+    DictValue,
     Heap,
     Known,
     Number,
@@ -72,7 +74,10 @@ def by_value(v: Abstract, heap: Heap) -> Abstract:
     if isinstance(v, Reference) and isinstance(heap[v.id].meta, Shape):
         record = heap[v.id]
         return StructValue(record.shape.cls, record.names, tuple(by_value(f, heap) for f in record.fields))
-    if isinstance(v, (TupleValue, StructValue)):
+    if isinstance(v, Reference) and heap[v.id].state & LENT:
+        record = heap[v.id]
+        return DictValue(record.names, tuple(by_value(f, heap) for f in record.fields), True)
+    if isinstance(v, (TupleValue, StructValue, DictValue)):
         return v.with_parts([by_value(p, heap) for p in v.parts()])
     return v
 
@@ -98,6 +103,8 @@ def as_item(e: Evaluator, v: Abstract) -> Abstract:
     count = Counter(id for part in (v, *(f for o in found for f in e.heap[o].fields)) for id in references(part))
     for id in found:
         record = e.heap[id]
+        if record.state & LENT:
+            continue
         whole = record.kind == "object" or isinstance(by_value(Reference(id), e.heap), ListValue)
         if not whole or count[id] > 1:
             raise e.refuse(
@@ -211,7 +218,7 @@ def common_layout(items: list[Abstract]) -> Layout | None:
             leaves.extend([(I64, False)] * (1 + own.ndim))
             pools.append(own.dtype)
             return ArrayValue(Value(own))
-        if isinstance(first, (TupleValue, StructValue, ComplexValue, ComplexArrayValue)):
+        if isinstance(first, (TupleValue, StructValue, DictValue, ComplexValue, ComplexArrayValue)):
             if any(type(v) is not type(first) or v.head() != first.head() for v in vs):
                 return None
             parts = [join([v.parts()[i] for v in vs]) for i in range(len(first.parts()))]
@@ -485,9 +492,17 @@ def growing_item(e: Evaluator, v: Reference, position: Value) -> Abstract:
                 size = e.op("mul", size, length)
             return ArrayValue(_from_pool(e, next(data)[1], start, size, lengths))
         parts = example.parts()
-        return example.with_parts([build(p) for p in parts]) if parts else example
+        built = example.with_parts([build(p) for p in parts]) if parts else example
+        return _taken_out(e, built) if isinstance(built, DictValue) else built
 
     return build(layout.example)
+
+
+def _taken_out(e: Evaluator, v: DictValue) -> Reference:
+    """A dict out of a list, which must not be changed: the list would not see it."""
+    id = e.new_id("dict item")
+    e.heap[id] = Record("dict", v.names, v.items, (READ_ONLY | LENT) if v.lent else LISTED)
+    return Reference(id)
 
 
 def store_growing(e: Evaluator, v: Reference, position: Value, item: Abstract) -> None:

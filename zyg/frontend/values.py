@@ -111,6 +111,27 @@ class StructValue(Abstract):
 
 
 @record(slots=True, eq=False)
+class DictValue(Abstract):
+    """A dict as an item of a list of run-time length, with what it holds now. Taken out, it is a record that must not be changed.
+
+    lent: as of an object (StructValue); else it is a gradient.
+    """
+
+    names: tuple[str, ...]
+    items: tuple[Abstract, ...]
+    lent: bool = False
+
+    def head(self) -> Hashable:
+        return ("dict item", self.names, self.lent)
+
+    def parts(self) -> tuple[Any, ...]:
+        return self.items
+
+    def with_parts(self, parts: list[Any]) -> Abstract:
+        return DictValue(self.names, tuple(parts), self.lent)
+
+
+@record(slots=True, eq=False)
 class ArrayValue(Abstract):
     value: Value
 
@@ -371,7 +392,7 @@ class Shape:
 
 
 MUTABLE_KINDS = ("object", "dict", "list", "growing")  # of records, those of objects that programs can see
-WRITTEN, READ_ONLY, GIVEN, LISTED, ROW, STAND_IN = 1, 2, 4, 8, 16, 32
+WRITTEN, READ_ONLY, GIVEN, LISTED, ROW, STAND_IN, LENT = 1, 2, 4, 8, 16, 32, 64
 
 
 @record(slots=True, eq=False)
@@ -626,6 +647,8 @@ def describe(v: Any, heap: Mapping[Hashable, Record] | None = None) -> str:
         return f"({', '.join(describe(i, heap) for i in v.items)}{',' if len(v.items) == 1 else ''})"
     if isinstance(v, StructValue):
         return f"{v.cls.__name__}({', '.join(f'{n}: {describe(i, heap)}' for n, i in zip(v.names, v.items))})"
+    if isinstance(v, DictValue):
+        return f"{{{', '.join(f'{n!r}: {describe(i, heap)}' for n, i in zip(v.names, v.items))}}}"
     if isinstance(v, FunctionValue):
         return f"function {v.name}"
     if isinstance(v, MaybeValue):

@@ -138,6 +138,8 @@ def unflatten(type: Type, leaves: Iterator[Any]) -> Any:
         values = [unflatten(x, leaves) for x in type.items]
         if issubclass(type.cls, tuple):
             return type.cls(*values)
+        if type.cls is dict:
+            return dict(zip(type.names, values, strict=True))
         made = object.__new__(type.cls)  # a dataclass: __init__ has run in compiled code
         for name, value in zip(type.names, values, strict=True):
             object.__setattr__(made, name, value)

@@ -24,6 +24,7 @@ from zyg.frontend.values import (
     ChoiceValue,
     ComplexArrayValue,
     ComplexValue,
+    DictValue,
     FunctionValue,
     Heap,
     Known,
@@ -137,6 +138,8 @@ class Mirror:
                 return ComplexValue(Number(Value(F64)), Number(Value(F64)))
             if isinstance(example, StructValue):
                 return StructValue(gradient_class(example.cls, example.names), example.names, tuple(parts))
+            if isinstance(example, DictValue):
+                return DictValue(example.names, tuple(parts))
             return TupleValue(tuple(parts))
 
         assert isinstance(record.meta, growing.Layout)
