@@ -67,8 +67,11 @@ def mod(d: Any, y: Any, a: Any, b: Any) -> tuple[Any, ...]:
     return d, -d * math.floor((a - y) / b + 0.5)
 
 
+_REAL = frozenset({float, int})
+
+
 def pow_(d: Any, y: Any, a: Any, b: Any) -> tuple[Any, ...]:
-    if type(y) is float and type(a) is float and 1e-150 < a < 1e150 and 0.0 < y < 1e150:  # both slopes are finite
+    if type(y) is float and type(a) in _REAL and 1e-150 < a < 1e150 and 0.0 < y < 1e150:  # both slopes are finite
         return d * b * a ** (b - 1), d * (y * math.log(a))
     if type(y) is not float and isinstance(y, COMPLEX):
         return _complex_pow(d, y, a, b)
@@ -82,7 +85,7 @@ def pow_(d: Any, y: Any, a: Any, b: Any) -> tuple[Any, ...]:
 
 def pow_by_base(d: Any, y: Any, a: Any, b: Any) -> tuple[Any, ...]:
     """The same where the exponent carries no derivative."""
-    if type(y) is float and type(a) is float and 1e-150 < a < 1e150 and 0.0 < y < 1e150:
+    if type(y) is float and type(a) in _REAL and 1e-150 < a < 1e150 and 0.0 < y < 1e150:
         return (d * b * a ** (b - 1),)
     return pow_(d, y, a, b)
 

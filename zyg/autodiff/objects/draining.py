@@ -25,6 +25,8 @@ from .iteration import (
     with_backs,
 )
 
+COPIED = frozenset({collections.deque, tuple, Direct})  # of which `drained` gives a list that nobody else has
+
 
 def drained(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
     """All items of an iterable, for consumers that do nothing in between, and what gives them their cotangents: `give(drain, ds,
@@ -134,7 +136,7 @@ def is_standing(x: Any) -> bool:
     return t is Direct or (t in SOURCES and not issubclass(t, Iterator))
 
 
-DRAINED = frozenset({list, tuple, collections.deque, Direct})
+DRAINED = COPIED | {list}
 
 # By type: the same for sources of another module.
 DRAINS: dict[type, Callable[[Any], tuple[list[Any], tuple[Any, ...]]]] = {}

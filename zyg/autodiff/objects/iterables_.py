@@ -47,9 +47,20 @@ def _list(iterable: Any = (), /) -> tuple[Any, Any]:
     if type(iterable) is list:
         y = iterable[:]
         return y, (subscripts.run_list_part, y, iterable, 0)
+    if type(iterable) in draining.COPIED:
+        y, drain = draining.drained(iterable)
+        return y, (run_copied, y, len(y), drain)
     y = []
     back = construction.record_fill(y, iterable)
     return y, (run_made, back)
+
+
+def run_copied(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, count, drain = back
+    taken = construction.cut_off(shadows, y, 0)
+    if taken:
+        taken.extend([None] * (count - len(taken)))
+    return None, draining.give(drain, taken or None, shadows)
 
 
 @known(types.MappingProxyType)
