@@ -328,8 +328,10 @@ def attributes_of_c(exception: Any) -> tuple[str, ...]:
     >>> attributes_of_c(ValueError()), attributes_of_c(SystemExit())
     ((), ('code',))
     """
-    cls = type(exception)
-    return _attributes_of_c(cls if cls in EXCEPTIONS else next(c for c in cls.__mro__ if c in EXCEPTIONS))
+    for cls in type(exception).__mro__:
+        if cls in EXCEPTIONS:
+            return _attributes_of_c(cls)
+    raise AssertionError
 
 
 @functools.cache
