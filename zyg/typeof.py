@@ -41,6 +41,7 @@ from .ir.types import (
     Struct,
     Tuple,
     Type,
+    all_plain,
     slot_names,
 )
 from .rules import singled_out
@@ -318,7 +319,8 @@ class Typing:
     def _columns(
         self, objects: list[Any], names: tuple[str, ...], getter: Callable[[str], Any], met: set[int]
     ) -> Struct | None:
-        """The type of objects that have these attributes or keys, which `getter` gets."""
+        """The type of objects that have these attributes or keys, which `getter` gets. What is neither numbers of one type nor
+        such objects, but names, say, is an error where it is used; of other objects somebody else may know."""
         before = len(met)
         met.update(map(id, objects))
         if len(met) < before + len(objects) or not 0 < len(names) <= MAX_ITEMS:
@@ -326,14 +328,20 @@ class Typing:
         items: list[Type] = []
         for name in names:
             column = list(map(getter(name), objects))
-            if type(column[0]) in _PYTHON_SCALARS or type(column[0]) in _NUMPY_SCALARS:
+            classes, item = set(map(type, column)), None
+            if classes <= _PYTHON_SCALARS.keys() | _NUMPY_SCALARS.keys():
                 types = set(map(self.of, column))
                 item = types.pop() if len(types) == 1 else None
-            else:
-                item = self._alike(column, met) if len(set(map(type, column))) == 1 else None
-            if item is None or not _is_flat(item):
-                return None
+                item = item if item is not None and _is_flat(item) else None
+            elif len(classes) == 1:
+                item = self._alike(column, met)
+            if item is None:
+                if not all_plain(column):
+                    return None
+                item = Opaque(f"{name!r} of many objects, as they are not numbers of one type", _APART)
             items.append(item)
+        if all(isinstance(item, Opaque) for item in items):
+            return None
         return Struct(type(objects[0]), names, tuple(items), lent=True)
 
     def _holds_mutable(self, value: Any) -> bool:
@@ -380,6 +388,7 @@ class Typing:
 
 MAX_ITEMS = 200  # of an object or a dict
 MAX_LIST = 40  # items of a list, and values of a dict that are not numbers, that are looked at one by one
+_APART = "pass what is needed of them in a list of its own"
 MAX_ROWS = 8  # lists of numbers in a list, likewise
 
 

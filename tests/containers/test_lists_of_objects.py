@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import sys
 import warnings
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 
 import zyg
@@ -548,7 +550,7 @@ def test_dicts_that_are_not_alike() -> None:
     for key, value in (("more", 1.0), ("x", "text"), ("x", 2), ("x", None)):
         rows = dicts(MANY)
         rows[7][key] = value
-        with pytest.raises(ArgumentError):
+        with pytest.raises(zyg.ZygError):
             f(rows)
     rows = dicts(MANY)
     rows[7] = {"v": 1.0, "x": 2.0}  # in another order
@@ -590,3 +592,87 @@ def test_dicts_in_objects_and_objects_in_dicts() -> None:
         lambda rows: sum(d["scale"] * r["scale"] for d, r in zip(zyg.gradient(g, rows)[0], rows)), rows
     )[0]
     assert second[4]["point"].x == pytest.approx(0.4)
+
+
+# ----------------------------------------------------------------------------------------- attributes that are no numbers
+
+
+@dataclass
+class Named:
+    name: str
+    x: float
+    y: float
+    tag: Any
+
+
+def named(count: int) -> list[Named]:
+    return [Named(f"n{k}", 1.03 + k, 2.0 * k + 0.5, k if k % 2 else 0.5 * k) for k in range(count)]
+
+
+def by_name(items):
+    return sum(p.x * p.y for p in items if p.name != "n3")
+
+
+def equal_to_one(items):
+    return sum(p.x * p.y for p in items if p == items[2])
+
+
+def by_tag(items):
+    return sum(p.x * p.tag for p in items)
+
+
+def all_values(items):
+    return sum(sum(v for v in vars(p).values() if isinstance(v, float)) for p in items)
+
+
+@pytest.mark.parametrize("f", READ, ids=lambda f: f.__name__)
+def test_what_is_not_read_may_be_anything(f: Any) -> None:
+    items = named(MANY)
+    items[4].name = None  # type: ignore[assignment]
+    assert zyg.jit(f)(items) == pytest.approx(f(items), rel=1e-14)
+    plain = made(Point, MANY)
+    assert np.allclose(gradients(f, items), gradients(f, plain), rtol=1e-13)
+
+
+@pytest.mark.parametrize("count", [FEW, MANY])
+@pytest.mark.parametrize("f", [by_name, equal_to_one, by_tag, all_values], ids=lambda f: f.__name__)
+def test_what_is_read_of_it_is_looked_at_one_by_one(f: Any, count: int) -> None:
+    items = named(count)
+    with contextlib.suppress(zyg.ZygError):
+        assert zyg.jit(f)(items) == pytest.approx(f(items), rel=1e-14)
+    value, (found,) = zyg.withgradient(f, items)
+    assert value == pytest.approx(f(items), rel=1e-14)
+    for k in (1, 2, 3):
+
+        def moved_by(step: float, k: int = k) -> float:
+            others = named(count)
+            others[k].x += step
+            return f(others)
+
+        expected = (moved_by(1e-6) - moved_by(-1e-6)) / 2e-6 if f is not equal_to_one else float(k == 2) * items[2].y
+        assert (0.0 if found is None or found[k] is None else found[k].x or 0.0) == pytest.approx(expected, rel=1e-6)
+
+
+def test_an_object_that_nobody_reads_but_is_another_one() -> None:
+    class Node:
+        def __init__(self, x: float, other: Any = None):
+            self.x, self.y, self.other = x, 2.0, other
+
+    nodes = [Node(1.0 + k) for k in range(MANY)]
+    f = zyg.jit(sums)
+    assert f(nodes) == pytest.approx(sums(nodes))
+    nodes[0].other = nodes[1]
+    with pytest.raises(ArgumentError):
+        f(nodes)
+    found = zyg.gradient(sums, nodes)[0]
+    assert found[0].other.x == found[1].x == 4.0
+
+
+def test_dicts_with_names() -> None:
+    rows = [{"name": f"n{k}", **row} for k, row in enumerate(dicts(MANY))]
+    assert zyg.jit(by_keys)(rows) == pytest.approx(by_keys(rows))
+    assert zyg.gradient(by_keys, rows)[0][3]["x"] == pytest.approx(rows[3]["v"] ** 2)
+    chosen_rows = lambda rows: sum(r["x"] for r in rows if r["name"] == "n5")
+    assert zyg.gradient(chosen_rows, rows)[0][5]["x"] == 1.0
+    with pytest.raises(zyg.Unsupported, match="'name' of many objects"):
+        zyg.jit(chosen_rows)(rows)

@@ -33,12 +33,14 @@ from ..ir.types import (
     ListType,
     NpScalar,
     ObjectOf,
+    Opaque,
     RangeType,
     Scalar,
     Sequence,
     Struct,
     Tuple,
     Type,
+    all_plain,
     flatten,
     slot_names,
 )
@@ -142,6 +144,10 @@ def columns(type: Sequence) -> Callable[[list[Any]], tuple[Any, ...]]:
     """
 
     def of(items: Any, item: Type, found: list[Any], objects: list[Any]) -> None:
+        if isinstance(item, Opaque):
+            if not all_plain(items):
+                raise TypeError
+            return
         if isinstance(item, Struct) and item.lent:
             objects += items
             for column, t in zip(_attributes(items, item), item.items, strict=True):

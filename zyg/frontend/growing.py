@@ -32,6 +32,7 @@ from .values import (
     ArrayValue,
     ComplexArrayValue,
     ComplexValue,
+    ConflictValue,
     DictValue,
     Heap,
     Known,
@@ -221,7 +222,10 @@ def common_layout(items: list[Abstract]) -> Layout | None:
         if isinstance(first, (TupleValue, StructValue, DictValue, ComplexValue, ComplexArrayValue)):
             if any(type(v) is not type(first) or v.head() != first.head() for v in vs):
                 return None
-            parts = [join([v.parts()[i] for v in vs]) for i in range(len(first.parts()))]
+            columns = [[v.parts()[i] for v in vs] for i in range(len(first.parts()))]
+            # (of objects that are arguments there may be attributes that nobody has to know)
+            unknown = isinstance(first, (StructValue, DictValue)) and first.lent
+            parts = [c[0] if unknown and isinstance(c[0], ConflictValue) else join(c) for c in columns]
             return None if any(p is None for p in parts) else first.with_parts(parts)
         if isinstance(first, Known) and all(isinstance(v, Known) and v.head() == first.head() for v in vs):
             return first

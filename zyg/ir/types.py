@@ -14,6 +14,7 @@ All types are immutable, hashable and compare by value.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable
 from types import MemberDescriptorType
 from typing import Any
@@ -272,6 +273,14 @@ def slot_names(cls: type) -> tuple[str, ...]:
     """The attributes that instances of a class have in slots, set or not."""
     members = [(n, v) for base in reversed(cls.__mro__) for n, v in vars(base).items()]
     return tuple(n for n, v in members if isinstance(v, MemberDescriptorType))
+
+
+_PLAIN = frozenset({str, bytes, type(None), bool, int, float, complex})
+
+
+def all_plain(values: Iterable[Any]) -> bool:
+    """Whether values hold nothing that could be known by another name: texts, numbers, None, members of enumerations."""
+    return all(issubclass(cls, enum.Enum) for cls in set(map(type, values)) - _PLAIN)
 
 
 @record(frozen=True, slots=True)
