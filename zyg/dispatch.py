@@ -36,9 +36,9 @@ from .errors import (
 )
 from .fallback import Refusal, Refusals, fall_back, may_fall_back
 from .ir.records import record, replace
-from .ir.types import MUTABLE, Sequence, Struct, Type, children
+from .ir.types import MUTABLE, Type, children
 from .transforms import DIRECT_KINDS, Transform, argument_name, check_one_variable, chosen, describe, effective_options
-from .typeof import Typing, plain_class
+from .typeof import MAX_LIST, MAX_ROWS, Typing, plain_class
 
 # So many specialisations of one function are kept; more of them warn, and push out the oldest.
 LIMIT = 64
@@ -161,13 +161,6 @@ class Specialisation:
         found = ", ".join(type(a).__name__ for a in args)
         types = ", ".join(map(str, self.compiled.inferred.parameters))
         raise InternalError(f"{self.name}: the native entry refused arguments ({found}) of types ({types})", "entry")
-
-
-def _holds_lent(type: Type) -> bool:
-    """Whether lists of objects that are only read are in it."""
-    if isinstance(type, Sequence):
-        return isinstance(type.item, Struct) and type.item.lent
-    return any(map(_holds_lent, children(type)))
 
 
 def _is_mutable(type: Type) -> bool:
@@ -366,11 +359,12 @@ class Dispatcher:
             return range(kind in DIRECT_KINDS, count)
         return (argnums if isinstance(argnums, tuple) else (argnums,)) if kind in ("grad", "value_and_grad") else ()
 
-    def types_of(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Type, ...]:
-        """The types of the arguments; an error names the argument that has none."""
+    def types_of(self, args: tuple[Any, ...], keywords: dict[str, Any], apart: int) -> tuple[Type, ...]:
+        """The types of the arguments; an error names the argument that has none. Objects in lists of up to `apart` are looked at one
+        by one."""
         result = []
         typing = Typing()
-        typing.lends = self._lends
+        typing.lends_beyond = apart if self._lends else None
         asked, first = self._arguments_with_gradients(len(args)), self.transform.kind in DIRECT_KINDS
         for at, value in enumerate([*args, *keywords.values()]):
             typing.by_value = (at if at < len(args) else list(keywords)[at - len(args)]) in self.by_value
@@ -386,32 +380,27 @@ class Dispatcher:
         return tuple(result)
 
     def specialise(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Specialisation:
-        """The specialisation for these arguments, compiled now if need be."""
+        """The specialisation for these arguments, compiled now if need be. Where objects in lists are not only read, those of short
+        lists are looked at one by one."""
         try:
-            return self._specialise(args, keywords)
+            return self._specialise_apart(args, keywords, MAX_ROWS)
+        except Unsupported as error:
+            refused = error
+        try:
+            if self.types_of(args, keywords, MAX_LIST) != self.types_of(args, keywords, MAX_ROWS):
+                return self._specialise_apart(args, keywords, MAX_LIST)
+        except ArgumentError:
+            pass  # what one of them holds has no type, or stands in two places
+        raise refused from None
+
+    def _specialise_apart(self, args: tuple[Any, ...], keywords: dict[str, Any], apart: int) -> Specialisation:
+        try:
+            return self._specialise(args, keywords, apart)
         except NeedsConstant:
             with compile_lock:
-                return self._specialise_by_value(args, keywords)
-        except Unsupported as error:
-            if not self._lends or not any(map(_holds_lent, self.types_of(args, keywords))):
-                raise
-            refused = error
-        return self._specialise_one_by_one(args, keywords, refused)
+                return self._specialise_by_value(args, keywords, apart)
 
-    def _specialise_one_by_one(
-        self, args: tuple[Any, ...], keywords: dict[str, Any], refused: Unsupported
-    ) -> Specialisation:
-        """Where objects in lists are not only read: as objects that are looked at one by one, if they are few."""
-        with compile_lock:
-            self._lends = False
-            try:
-                return self.specialise(args, keywords)
-            except ArgumentError:
-                raise refused from None
-            finally:
-                self._lends = True
-
-    def _specialise_by_value(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Specialisation:
+    def _specialise_by_value(self, args: tuple[Any, ...], keywords: dict[str, Any], apart: int) -> Specialisation:
         """Where something has to be a constant, it may be one with integers taken by their values: those of variables,
         then also those of one argument, then those of all. What has helped once is done from then on."""
         given: list[int | str] = [*range(len(args)), *keywords]
@@ -422,7 +411,7 @@ class Dispatcher:
         for choice in choices:
             self.by_value = choice
             try:
-                return self._specialise(args, keywords)
+                return self._specialise(args, keywords, apart)
             except NeedsConstant as error:
                 refused = refused or error
             except BaseException:
@@ -432,8 +421,8 @@ class Dispatcher:
         assert refused is not None
         raise refused
 
-    def _specialise(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Specialisation:
-        types = self.types_of(args, keywords)
+    def _specialise(self, args: tuple[Any, ...], keywords: dict[str, Any], apart: int) -> Specialisation:
+        types = self.types_of(args, keywords, apart)
         key = (types, tuple(keywords))
         with compile_lock:
             known = self.specialisations.get(key, [])

@@ -140,8 +140,8 @@ class Typing:
         self.numbers: dict[int, int] = {}
         # Lists of numbers, and objects, that are told together as items of a list: none is met in another place.
         self.rows: set[int] = set()
-        self.lends = False  # whether objects in lists may be told together, which are then only read
-        self.lent = False  # whether there are such objects, in a list that could also be looked at one by one
+        # Objects in lists that are longer may be told together, which are then only read; None: in no list.
+        self.lends_beyond: int | None = None
         self.by_value = False  # whether integers are constants
         self.differentiated = False  # whether a gradient by the value is asked for
         self.derivative = False  # whether it is an argument of a derivative
@@ -269,14 +269,14 @@ class Typing:
             row = self._row(value)
             if row is not None:
                 return Sequence(row)
-        if self.lends and len(value) > MAX_ROWS and len(classes) == 1:
+        if self.lends_beyond is not None and len(value) > self.lends_beyond and len(classes) == 1:
             item = self._lent(value)
             if item is not None:
-                self.lent = self.lent or len(value) <= MAX_LIST
                 return Sequence(item)
         if len(value) > MAX_LIST:
+            lent = ", nor different objects that are alike and hold numbers" if self.lends_beyond is not None else ""
             raise UntypableValue(
-                f"a list of {len(value)} items that are not numbers of one type, nor different objects that are alike and hold numbers",
+                f"a list of {len(value)} items that are not numbers of one type{lent}",
                 hint="pass an array, or a list of floats",
             )
         return ListType(tuple(map(self.of, value)))

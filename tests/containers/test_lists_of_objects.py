@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -676,3 +677,91 @@ def test_dicts_with_names() -> None:
     assert zyg.gradient(chosen_rows, rows)[0][5]["x"] == 1.0
     with pytest.raises(zyg.Unsupported, match="'name' of many objects"):
         zyg.jit(chosen_rows)(rows)
+
+
+# ------------------------------------------------------------------------------------------------- what reviews found
+
+
+class Unequal:
+    """It is not equal to itself, which containers do not ask."""
+
+    def __init__(self, x: float, y: float):
+        self.x, self.y = x, y
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unequal) and self.x > other.x
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("count", [FEW, MANY])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda items: 3.0 * items[0].x if items == items else items[0].x,
+        lambda items: 3.0 * items[0].x if (items[0], 1) == (items[0], 1) else items[0].x,
+        lambda items: items.count(items[-1]) * items[0].x,
+        lambda items: items[0].x if items[-1] in items else 2.0 * items[0].x,
+        lambda items: items[0].x if max(items, key=lambda p: p.x) in items[-3:] else 2.0 * items[0].x,
+        lambda items: items[0].x if items[-1] == items[-1] else 2.0 * items[0].x,  # this asks
+    ],
+)
+def test_containers_find_an_object_that_is_not_equal_to_itself(f: Any, count: int) -> None:
+    expected = f(made(Unequal, count))
+    try:
+        assert zyg.jit(f)(made(Unequal, count)) == pytest.approx(expected)
+    except zyg.Unsupported:
+        assert count == MANY
+    value, (found,) = zyg.withgradient(f, made(Unequal, count))
+    assert value == pytest.approx(expected)
+    assert found[0].x == pytest.approx(differences(f, Unequal, count)[0][0])
+
+
+def test_threads_that_look_at_lists_one_by_one_do_not_disturb_others() -> None:
+    def f(items, written):
+        if written is None:
+            return sum(p.x * p.y for p in items)
+        items[0].x = items[1].x * 2.0
+        return sum(p.x * p.y for p in items)
+
+    failures: list[Any] = []
+    for _ in range(4):
+        compiled = zyg.jit(f)
+
+        def call(count: int, written: Any, compiled: Any = compiled) -> None:
+            try:
+                assert compiled(made(Point, count), written) == pytest.approx(f(made(Point, count), written))
+            except BaseException as error:
+                failures.append(error)
+
+        calls = [(FEW, 1.0), (MANY, None), (FEW + 1, 2.0)]
+        threads = [threading.Thread(target=call, args=args) for args in calls]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert failures == []
+
+
+def test_a_short_list_that_is_written_beside_a_long_one_that_is_read() -> None:
+    def f(short, long):
+        short[0].x = 3.0 * short[1].x
+        return sum(p.x * p.y for p in short) + sum(p.x for p in long)
+
+    expected_items, items, long = made(Point, FEW), made(Point, FEW), made(Point, MANY)
+    expected = f(expected_items, long)
+    assert zyg.jit(f)(items, long) == pytest.approx(expected)
+    assert state(items) == state(expected_items)
+
+
+def test_the_reason_tells_what_is_written() -> None:
+    class World:
+        def __init__(self, bodies: list[Body]):
+            self.bodies = bodies
+
+    def f(world):
+        world.bodies = world.bodies[1:]
+        return 1.0
+
+    with pytest.raises(zyg.Unsupported, match="out of a list of many"):
+        zyg.jit(f)(World(made(Body, MANY)))

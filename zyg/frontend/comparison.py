@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL
 
 from . import meeting
-from .classes import equality, find_in_class, operator_method
+from .classes import equality, find_in_class, operator_method, special
 from .kinds import is_dict, is_list, known_items
 from .later import arrays, complexes, dicts, lists, numpy_numbers
 from .merging import conflict, settled
@@ -227,16 +228,33 @@ def _slice_parts(v: Abstract) -> tuple[Abstract, ...] | None:
 
 def same_item(e: Evaluator, x: Abstract, y: Abstract) -> Value:
     """How containers compare `x`, an item of theirs, with `y`: an object is equal to itself, whatever its class says."""
+    if x is y and isinstance(x, StructValue) and x.lent:
+        return const(True)
+    for v in _lent(x):
+        if special(e, v, "__eq__") is not None and any(other.cls is v.cls for other in _lent(y)):
+            raise e.refuse(
+                f"objects out of a list of many that is an argument, of the class {v.cls.__name__}, which has an `__eq__`, as items of "
+                "containers that are compared: there, an object is equal to itself in any case",
+                hint="compare them by ==, one by one",
+            )
     if not (is_reference(x) and is_reference(y)) or _listed(e, x, y):
         return equal(e, x, y)
     same = identical(e, x, y)
     return scalar_value(e, e.if_else(same, lambda: Known(True), lambda: boolean(equal(e, x, y))))
 
 
+def _lent(v: Abstract) -> Iterator[StructValue]:
+    """The objects, lent by a list that is an argument, of which a value may be one."""
+    if isinstance(v, StructValue) and v.lent:
+        yield v
+    for part in (v.item,) if isinstance(v, MaybeValue) else v.options if isinstance(v, ChoiceValue) else ():
+        yield from _lent(part)
+
+
 def _all_equal(e: Evaluator, pairs: list[tuple[Abstract, Abstract]]) -> Value:
     """Whether the items of two containers are equal; objects are not asked behind the first difference."""
     if not any(is_reference(v) for pair in pairs for v in pair):
-        return all_of(e, *(equal(e, x, y) for x, y in pairs))
+        return all_of(e, *(same_item(e, x, y) for x, y in pairs))
     first, *others = pairs
     flag = same_item(e, *first)
     if not others:
