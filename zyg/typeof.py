@@ -228,7 +228,7 @@ class Typing:
         number = self._number(value)
         if number is not None:
             return number
-        return ObjectOf(cls, names, tuple(self._part(getattr(value, n)) for n in names))
+        return ObjectOf(cls, names, tuple(self._part(_getter(cls, n)(value)) for n in names))
 
     def _dict(self, value: dict[Any, Any]) -> Type:
         if any(type(k) is not str for k in value):
@@ -314,7 +314,7 @@ class Typing:
             return None
         names = field_order(cls, attribute_names(objects[0]))
         alike = all(set(attribute_names(x)) == set(names) for x in objects)
-        return self._columns(objects, names, operator.attrgetter, met) if alike else None
+        return self._columns(objects, names, functools.partial(_getter, cls), met) if alike else None
 
     def _columns(
         self, objects: list[Any], names: tuple[str, ...], getter: Callable[[str], Any], met: set[int]
@@ -484,6 +484,13 @@ def attribute_names(value: Any) -> tuple[str, ...]:
 
     own = object.__getattribute__(value, "__dict__") if has("__dict__") else ()
     return (*(n for n in slot_names(type(value)) if has(n)), *own)
+
+
+def _getter(cls: type, name: str) -> Callable[[Any], Any]:
+    """What gets an attribute that instances have of their own, also where a property of their class stands before it."""
+    if any(name in vars(base) for base in cls.__mro__) and name not in slot_names(cls):
+        return lambda value: vars(value)[name]
+    return operator.attrgetter(name)
 
 
 def field_order(cls: type, names: tuple[str, ...]) -> tuple[str, ...]:

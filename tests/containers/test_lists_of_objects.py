@@ -765,3 +765,26 @@ def test_the_reason_tells_what_is_written() -> None:
 
     with pytest.raises(zyg.Unsupported, match="out of a list of many"):
         zyg.jit(f)(World(made(Body, MANY)))
+
+
+@pytest.mark.parametrize("own", [5.0, 3, "text"])
+@pytest.mark.parametrize("count", [4, FEW, MANY])
+def test_a_property_before_an_attribute_of_the_same_name(count: int, own: Any) -> None:
+    class Shadowed:
+        def __init__(self, y: float):
+            self.__dict__["x"] = own
+            self.y = y
+
+        @property
+        def x(self) -> float:
+            return 3.0 * self.y
+
+    def f(items):
+        return sum(p.x * p.y for p in items)
+
+    items = [Shadowed(1.0 + 0.1 * k) for k in range(count)]
+    try:
+        assert zyg.jit(f)(items) == pytest.approx(f(items))
+    except ArgumentError:
+        assert own == "text" and count == MANY
+    assert zyg.gradient(f, items)[0][2].y == pytest.approx(6.0 * items[2].y)
