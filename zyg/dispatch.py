@@ -385,13 +385,22 @@ class Dispatcher:
         try:
             return self._specialise_apart(args, keywords, MAX_ROWS)
         except Unsupported as error:
+            if not self._has_short_lists(args, keywords):
+                raise
             refused = error
         try:
-            if self.types_of(args, keywords, MAX_LIST) != self.types_of(args, keywords, MAX_ROWS):
-                return self._specialise_apart(args, keywords, MAX_LIST)
+            return self._specialise_apart(args, keywords, MAX_LIST)
         except ArgumentError:
-            pass  # what one of them holds has no type, or stands in two places
-        raise refused from None
+            raise refused from None
+        finally:
+            del refused  # which has this frame, and so the arguments, in its traceback
+
+    def _has_short_lists(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+        """Whether there are objects that are lent and can be looked at one by one."""
+        try:
+            return self.types_of(args, keywords, MAX_LIST) != self.types_of(args, keywords, MAX_ROWS)
+        except ArgumentError:
+            return False
 
     def _specialise_apart(self, args: tuple[Any, ...], keywords: dict[str, Any], apart: int) -> Specialisation:
         try:
