@@ -7,7 +7,6 @@ python -m tests.containers.objects --count 400 --seed 0
 from __future__ import annotations
 
 import argparse
-import linecache
 import math
 import random
 import warnings
@@ -18,6 +17,7 @@ from typing import Any
 import zyg
 
 from ..oracles.differences import kinked
+from .drawn import function, outcome
 
 
 @dataclass
@@ -179,24 +179,12 @@ def along(args: Any, gradient: Any, made: Callable[[float], tuple[Any, ...]], se
     return total
 
 
-def outcome(f: Any, *args: Any) -> Any:
-    try:
-        return f(*args)
-    except (zyg.Unsupported, zyg.ZygError):
-        raise
-    except Exception as error:
-        return type(error)
-
-
 def search(count: int, seed: int) -> dict[str, int]:
     """Compares values, effects and derivatives of programs; how many were native, and how many refused."""
     counts = {"native": 0, "refused": 0}
     for number in range(seed, seed + count):
-        text, name = program(number), f"<objects {number}>"
-        linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-        names: dict[str, Any] = {}
-        exec(compile(text, name, "exec"), names)
-        f = names["f"]
+        text = program(number)
+        f = function(text, f"<objects {number}>")
         made, _ = arguments(number)
         args = made(0.0)
         expected = outcome(f, *args)
@@ -204,7 +192,7 @@ def search(count: int, seed: int) -> dict[str, int]:
         before = list(own[0])
         try:
             found = outcome(zyg.jit(f), *own)
-        except (zyg.Unsupported, zyg.ZygError):
+        except zyg.ZygError:
             counts["refused"] += 1
             assert numbers(own) == numbers(made(0.0)), (
                 f"a refused call has changed arguments, of seed {number}:\n{text}"

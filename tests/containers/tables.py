@@ -6,15 +6,14 @@ python -m tests.containers.tables --count 400 --seed 0
 from __future__ import annotations
 
 import argparse
-import linecache
 import math
 import random
 import warnings
-from typing import Any
 
 import zyg
 
 from ..oracles.differences import kinked
+from .drawn import function, outcome
 
 POINTS = (0.7, 0.7, 1.0, 0.0, 2.0, -1.0)  # what x is
 HELPERS = """
@@ -98,24 +97,12 @@ def program(seed: int) -> str:
     return HELPERS + "\n".join([*lines, END]) + "\n"
 
 
-def outcome(f: Any, *args: Any) -> Any:
-    try:
-        return f(*args)
-    except zyg.Unsupported:
-        raise
-    except Exception as error:
-        return type(error)
-
-
 def search(count: int, seed: int) -> dict[str, int]:
     """Compares values and derivatives of programs; how many were native, and how many refused."""
     counts = {"native": 0, "refused": 0}
     for number in range(seed, seed + count):
-        text, name = program(number), f"<tables {number}>"
-        linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-        names: dict[str, Any] = {}
-        exec(compile(text, name, "exec"), names)
-        f = names["f"]
+        text = program(number)
+        f = function(text, f"<tables {number}>")
         x = POINTS[number % len(POINTS)]
         expected = outcome(f, x, 3, 4)
         with warnings.catch_warnings():
