@@ -15,6 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import zyg
+
 T = TypeVar("T")
 Sampler = Callable[[int], float]  # seconds for so many repeats
 
@@ -97,6 +99,7 @@ def apart(measure: Callable[[], T]) -> T:
 
 def _calibrate(sampler: Sampler, seconds: float) -> int:
     sampler(1)  # which may compile, and tells nothing of the next ones
+    zyg.settle()
     repeats = 1
     while True:
         took = min(sampler(repeats), sampler(repeats))  # (something may have come in between)

@@ -53,6 +53,7 @@ _HOMES = {
     "code_llvm": "inspection",
     "code_native": "inspection",
     "explain": "inspection",
+    "settle": "settling",
     "ZygError": "errors",
     "Unsupported": "errors",
     "ArgumentError": "errors",
@@ -96,6 +97,7 @@ __all__ = [
     "nestlevel",
     "pullback",
     "pushforward",
+    "settle",
     "showgrad",
     "stop_gradient",
     "tangent",
@@ -129,6 +131,7 @@ if TYPE_CHECKING:
     from .matrices import hessian, jacobian
     from .params import Grads, Params
     from .rules import adjoint, tangent
+    from .settling import settle
 
 
 def __getattr__(name: str) -> Any:

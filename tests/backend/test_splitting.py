@@ -6,7 +6,7 @@ import numpy as np
 import zyg
 from zyg.backend.llvm.engine import engine
 from zyg.backend.llvm.parameters import needed_components
-from zyg.backend.llvm.splitting import COMPUTES, LOOPS, STRAIGHT, split
+from zyg.backend.llvm.splitting import COMPUTES, LOOPS, STRAIGHT, Piece, split
 from zyg.backend.llvm.text import ModuleText
 from zyg.ir.parsing import parse_module
 
@@ -55,17 +55,17 @@ def test_calls_between_the_two_parts_are_declared():
     ]
     parts = split(module, {"@py.sum", "@py.two"})
     found = []
-    assert [kind for _, kind in parts] == [COMPUTES, LOOPS]
-    for text, _ in parts:
-        parsed = engine().worker.parse(text)
+    assert [part.kind for part in parts] == [COMPUTES, LOOPS]
+    for part in parts:
+        parsed = engine().worker.parse(part.text)
         parsed.verify()
         found.append({f.name: (f.is_declaration, f.linkage) for f in parsed.functions})
     external, internal = llvm.Linkage.external, llvm.Linkage.internal
     assert found[0] == {"py.sum": (True, external), "py.main": (False, external), "py.one": (False, external)}
     assert found[1] == {"py.one": (True, external), "py.sum": (False, external), "py.two": (False, internal)}
-    assert split(module, set()) == [(module.text(), COMPUTES)]
+    assert split(module, set()) == [Piece(module.text(), COMPUTES)]
     parts = split(module, {"@py.main", "@py.sum", "@py.two"}, straight={"@py.main"})
-    assert [(kind, "@py.main(double %x) {" in text) for text, kind in parts] == [
+    assert [(part.kind, "@py.main(double %x) {" in part.text) for part in parts] == [
         (COMPUTES, False),
         (STRAIGHT, True),
         (LOOPS, False),

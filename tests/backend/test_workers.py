@@ -152,11 +152,11 @@ def test_pieces_depend_on_the_code_alone_and_hold_what_is_inlined():
     symbols = {f"@py.{letter}{n}" for letter in "fg" for n in range(40)}
     found = split(module, symbols, {f"@py.g{n}" for n in range(40)})
     assert len(found) > 2 and found == split(module, symbols, {f"@py.g{n}" for n in range(40)})
-    assert all(text.count("\n") < 2 * PIECE and settled for text, settled in found)
-    assert not any("declare fastcc" in text for text, _ in found)
+    assert all(p.text.count("\n") < 2 * PIECE and p.kind for p in found)
+    assert not any("declare fastcc" in p.text for p in found)
     apart = split(module, symbols)
-    assert any("declare fastcc" in text for text, _ in apart)
-    assert sum(text.count("define ") for text, _ in apart) == 80
+    assert any("declare fastcc" in p.text for p in apart)
+    assert sum(p.text.count("define ") for p in apart) == 80
 
 
 def test_a_program_in_pieces_is_right_with_any_number_of_threads(monkeypatch):

@@ -34,35 +34,20 @@ from ...ir.types import Array, leaves_in_pairs
 from .. import cpython as layout
 from ..tracebacks import make_raiser
 from . import matrixmath, runtime, vectormath
+from .background import background
 from .entry import ENTRY, Signature, write_entry
+from .jobs import effort, jobs_of, used
 from .lower import lower
-from .lowered import LANES, WHOLE_ARRAYS, Lowered, no_variants
+from .lowered import WHOLE_ARRAYS, Lowered, no_variants
 from .lowering.mathematics import OWN_MATH
 from .runtime.layout import POOL_BYTES
 from .specials import special_text
-from .splitting import COMPUTES, STRAIGHT, split
-from .workers import BRIEF, Effort, Job, Worker, at_once, threads
+from .tiers import Careful, may_be_replaced
+from .workers import BRIEF, Job, Worker, at_once, threads
 
 Address = int
-LARGE = 3000  # lines of assembly from which on loops are not unrolled, which costs a third of the time that LLVM takes
 GENERATION = 16  # libraries per linker
 SMALL = 400  # lines of assembly that no other thread is asked to help with
-
-
-def effort(assembly: str, brief: bool = False) -> Effort:
-    """For a module, `brief` if a call of it is over at once."""
-    several, arrays = has_flag(assembly, LANES), has_flag(assembly, WHOLE_ARRAYS)
-    return Effort(
-        brief=brief and not several,
-        level=1 if arrays and not several else 3,
-        slp=several,
-        unroll=assembly.count("\n") < LARGE,
-        careful=several or not arrays,
-    )
-
-
-def has_flag(assembly: str, flag: str) -> bool:
-    return f"\n!{flag} = " in assembly
 
 
 @record(eq=False, slots=True)
@@ -108,6 +93,13 @@ class Engine:
     @property
     def worker(self) -> Worker:
         return self.workers[0]
+
+    def ready_worker(self) -> Worker:
+        """One for another thread, whose machine has emitted something: how it chooses instructions no longer depends on options."""
+        worker = Worker(self._machine)
+        with worker.parse("") as nothing:
+            worker.emit(nothing, worker.machine)
+        return worker
 
     def objects(self, jobs: Sequence[Job], kept: bool = False) -> list[bytes]:
         """The object files of modules; `kept` looks for them on disk, and keeps them there.  To be called under the lock."""
@@ -344,7 +336,7 @@ def _library_address(name: str) -> Address:
 def hold() -> list[Any]:
     """Wait until no other thread is at the engine or in LLVM, and keep them out: the locks that are held then, to be released
     from the last to the first.  (llvmlite's own lock is not in its documentation.)"""
-    locks = [_engine_lock, *([] if _engine is None else [_engine.lock])]
+    locks = [_engine_lock, *([] if _engine is None else [background, _engine.lock])]
     library = getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None)
     if library is not None:
         locks.append(library)
@@ -442,6 +434,7 @@ class Native:
     lowered: Lowered
     library: Any = None
     table: Any = None
+    careful: Careful | None = None  # what comes in the place of code that was made quickly
 
     def address(self, name: str = ENTRY) -> Address:
         return self.library[name]
@@ -491,7 +484,7 @@ class Native:
         e = engine()
         found = []
         with e.lock:
-            for job in _jobs(self._bodies(lines), is_brief(self.module)):
+            for job in jobs_of(self._bodies(lines), is_brief(self.module)):
                 assert job.effort is not None
                 module = e.worker.parse(job.text)
                 e.worker.optimise(module, job.effort)
@@ -501,16 +494,7 @@ class Native:
     def __del__(self) -> None:
         # Code may be on the stack of a call that is still under way.
         if _engine is not None and self.library is not None:
-            _engine.graveyard.append((self.library, self.table, self.lowered.objects))
-
-
-def _jobs(lowered: Lowered, brief: bool) -> list[Job]:
-    """What is compiled: modules, what takes longest first."""
-    pieces = split(lowered.module, lowered.settled, lowered.inlined, lowered.straight)
-    return [
-        Job(p.text, effort(p.text, brief or p.kind != COMPUTES), "straight" if p.kind == STRAIGHT else "careful")
-        for p in pieces
-    ]
+            _engine.graveyard.append((self.library, self.table, self.lowered.objects, self.careful))
 
 
 def _without_noise(text: str) -> str:
@@ -580,18 +564,26 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
         native = Native(module, entry, options, signature, lowered)
         raiser = make_raiser(lowered.errors, signature.departed is not None)
         outer = write_entry(lowered, entry, signature, options, raiser, apart)
-        jobs = _jobs(lowered, brief)
+        careful = Careful.of(lowered, entry, brief) if apart and may_be_replaced(options) else None
+        jobs = jobs_of(lowered, brief) if careful is None else careful.quick
         if apart:
             # Code of an entry is generated with care, unless calls take long: without, small arrays come and go 10 ns slower.
-            jobs.append(Job(outer.text(), None, "quick" if WHOLE_ARRAYS in lowered.module.flags else "careful"))
+            text = outer.text() if careful is None else careful.called_by(outer.text())
+            jobs = [*jobs, Job(text, None, "quick" if WHOLE_ARRAYS in lowered.module.flags else "careful")]
         images = e.objects(jobs, options.cache)
         objects = lowered.objects
         native.table = (ctypes.py_object * max(1, len(objects)))(*map(ctypes.py_object, objects))
         extra = {"zyg_objects": ctypes.addressof(native.table), **e.library(lowered.kept)}
         imports = dict.fromkeys(n for m in (lowered.module, outer) for n in m.imports())
-        # Of the vector variants that LLVM might have called, only those that it does call have to be there.
-        idle = {n for n in lowered.module.vector_symbols if not any(n.encode() in image for image in images)}
-        native.library = e.link(images, [n for n in imports if n not in idle], [ENTRY], extra)
+        exports = [ENTRY]
+        if careful is not None:
+            extra |= careful.places()
+            imports |= dict.fromkeys(careful.places())
+            exports += careful.exports()
+        native.library = e.link(images, used(lowered, imports, images), exports, extra)
+        if careful is not None:
+            native.careful = careful
+            careful.begin(native, e, list(imports), extra)
     return native
 
 

@@ -17,6 +17,7 @@ from .text import REFERENCE, ModuleText
 
 PIECE = 800  # lines, from which on functions are put into another piece
 _HEAD = re.compile(r'define (?:internal )?(fastcc [^@]*?(@(?:"[^"]*"|[-\w$.]+))\(.*\)[^{]*)\{\n')
+_CALL = re.compile(r'^(  [^@\n]*\bcall [^@\n]*)(@(?:"[^"]*"|[-\w$.]+))(?=\()', re.MULTILINE)
 _PLACE = re.compile(r" !dbg !\d+")
 
 
@@ -37,13 +38,21 @@ COMPUTES, STRAIGHT, LOOPS = range(3)
 class Piece(NamedTuple):
     text: str
     kind: int
+    called: tuple[str, ...] = ()  # symbols of its functions that are called from elsewhere
 
 
 def split(
-    module: ModuleText, settled: Set[str], inlined: Set[str] = frozenset(), straight: Set[str] = frozenset()
+    module: ModuleText,
+    settled: Set[str],
+    inlined: Set[str] = frozenset(),
+    straight: Set[str] = frozenset(),
+    entry: str | None = None,
 ) -> list[Piece]:
     """The assembly in pieces, those in order of their kind. `settled`: symbols of functions that need little of the optimiser, `straight`:
-    of those among them that are no loops; `inlined`: of functions that are to be in one piece with those that call them."""
+    of those among them that are no loops; `inlined`: of functions that are to be in one piece with those that call them.
+
+    With an `entry`, the symbol of a function that is called from outside, what does not compute is called through pointers by the
+    other pieces (`through_pointers`), so that such a piece can be replaced."""
     functions = [_read(text) for text in module.functions]
     if not any(f.name in settled for f in functions) and sum(f.lines for f in functions) < 2 * PIECE:
         return [Piece(module.text(), COMPUTES)]
@@ -58,14 +67,44 @@ def split(
     heads = {f.name: f.head for f in functions if f.name}
     called = [{r for f in piece for r in f.references if home.get(r, n) != n} for n, (piece, _) in enumerate(pieces)]
     crossing = set[str]().union(*called)
+    replaced: set[str] = set()
+    if entry is not None:
+        crossing.add(entry)
+        replaced = {f.name for piece, kind in pieces if kind != COMPUTES for f in piece if f.name in crossing}
     found = []
     for others, (piece, kind) in zip(called, pieces, strict=True):
         texts = [f"declare {heads[name]}" for name in sorted(others)]
         references = set[str]().union(*(f.references for f in piece), *(REFERENCE.findall(text) for text in texts))
         for f in piece:
             texts.append(f.text.replace("define internal ", "define ", 1) if f.name in crossing else f.text)
-        found.append(Piece(module.part(texts, references), kind))
+        text = through_pointers(module.part(texts, references), others & replaced)
+        found.append(Piece(text, kind, tuple(f.name for f in piece if f.name in crossing)))
     return found
+
+
+def through_pointers(text: str, symbols: Set[str]) -> str:
+    """Assembly in which these functions are called by what is at their pointers (`pointer`), whatever that is at the time."""
+    if not symbols:
+        return text
+    count = 0
+
+    def call(match: re.Match[str]) -> str:
+        nonlocal count
+        begin, name = match.groups()
+        if name not in symbols:
+            return match[0]
+        count += 1
+        local = f'%"to {count}"'  # (no other name has a space)
+        return f"  {local} = load ptr, ptr {pointer(name)}\n{begin}{local}"
+
+    declared = "".join(f"{pointer(name)} = external global ptr\n" for name in sorted(symbols))
+    return declared + _CALL.sub(call, text)
+
+
+def pointer(symbol: str) -> str:
+    """The symbol of the pointer by which a function is called."""
+    name = symbol[1:].strip('"')
+    return f'@"to {name}"'
 
 
 def _read(text: str) -> _Function:

@@ -100,6 +100,7 @@ def literal(value: Any, type: Type) -> str:
 
 
 _PLAIN = re.compile(r"[-a-zA-Z$._][-a-zA-Z$._0-9]*\Z")
+_ESCAPED = re.compile(rb"\\([0-9A-F]{2})")
 SELF = "\0"  # in a metadata node: the node itself, which makes it distinct
 _STRANGE = re.compile(r"[^-a-zA-Z$._0-9]+")
 # To a symbol, a group of attributes, a node of metadata. (Where each begins with one character, it is looked for that first.)
@@ -112,6 +113,16 @@ def symbol(name: str) -> str:
         return "@" + name
     escaped = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in name.encode())
     return f'@"{escaped}"'
+
+
+def name_of(written: str) -> str:
+    """The name that `symbol` gives as this.
+
+    >>> name_of(symbol("py.f")), name_of(symbol("py.<λ>"))
+    ('py.f', 'py.<λ>')
+    """
+    text = written[1:].strip('"').encode()
+    return _ESCAPED.sub(lambda match: bytes([int(match[1], 16)]), text).decode()
 
 
 @lru_cache(4096)

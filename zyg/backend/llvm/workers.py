@@ -3,7 +3,8 @@
 LLVM works on modules of different contexts side by side, but llvmlite lets one call in at a time.  What takes long here (reading
 assembly, the optimiser, the code generator) goes past its lock, and each thread has a target machine, with what refers to it,
 and a context per module of its own.  The threads are there for one compilation only, and it waits for them whatever happens: so
-nothing is under way when the process forks, which takes the lock of the engine, or ends.
+nothing is under way when the process forks, which takes the lock of the engine, or ends.  (What is made beside the program:
+background.py.)
 """
 
 from __future__ import annotations
@@ -190,7 +191,7 @@ def at_once(workers: Sequence[Worker], jobs: Sequence[Job]) -> list[bytes]:
             errors.append(error)
 
     helpers = [_Helper(work, worker) for worker in workers[1 : len(jobs)]]
-    with _no_collections() if helpers else nullcontext():
+    with no_collections() if helpers else nullcontext():
         try:
             for helper in helpers:
                 helper.start()
@@ -251,7 +252,7 @@ def _wait(helpers: Sequence[_Helper], errors: list[BaseException]) -> None:
 
 
 @contextmanager
-def _no_collections() -> Iterator[None]:
+def no_collections() -> Iterator[None]:
     """Were garbage collected in another thread, what it runs (`__del__` of anything) could wait for this one for ever."""
     enabled = gc.isenabled()
     gc.disable()

@@ -1,0 +1,125 @@
+"""Code that is made twice: at once by LLVM's quick generator, so that the first call begins soon, and with care beside the program.
+
+The quick generator takes a fifth of the time; its loops over elements take 1.4 to 2 times as long, what calls them a twentieth more.
+LLVM's passes are the same, only instructions and registers are chosen otherwise, so values are the same to the last bit.  What
+computes (splitting.py) is made with care at once: by the quick generator, and without vectors, it could take many times as long.
+
+The functions of the other pieces are called through pointers.  These are set to the careful code when it is linked
+(background.py): calls that are under way find it with the next loop that they come to.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...ir.options import Options
+from ...ir.records import field, record, replace
+from .background import background
+from .jobs import job_of, used
+from .lowered import Lowered
+from .splitting import COMPUTES, pointer, split, through_pointers
+from .text import name_of
+from .workers import Job
+
+if TYPE_CHECKING:
+    from .engine import Engine, Native
+
+TWICE = (
+    1500  # lines of assembly that can be replaced, from which on it is made twice: some 30 ms less for the first call
+)
+
+
+def may_be_replaced(options: Options) -> bool:
+    """Not where machine code is kept on disk, nor where values depend on which instructions are chosen."""
+    return not options.cache and not options.fastmath and os.environ.get("ZYG_BACKGROUND") != "0"
+
+
+@record(eq=False)
+class Careful:
+    """The code by which that of a module will be replaced.
+
+    `quick`: the jobs that are done at once; `jobs`: those of the same texts with care; `pointers`: the names of functions that are
+    called through pointers, by their symbols; `stay`: of those that are not replaced, but called by what is.
+    """
+
+    quick: list[Job]
+    jobs: list[Job]
+    pointers: dict[str, str]
+    stay: list[str]
+    addresses: Any  # an array of what the pointers are
+    native: Any = None  # a weak reference to what is replaced
+    engine: Any = None
+    imports: list[str] = field(default_factory=list)
+    extra: dict[str, int] = field(default_factory=dict)
+    library: Any = None
+
+    @staticmethod
+    def of(lowered: Lowered, entry: str, brief: bool) -> Careful | None:
+        """None if there is not enough of it."""
+        if not lowered.settled or sum(text.count("\n") for text in lowered.module.functions) < TWICE:
+            return None
+        called = lowered.signatures[entry].symbol
+        pieces = split(lowered.module, lowered.settled, lowered.inlined, lowered.straight, called)
+        replaced = [p for p in pieces if p.kind != COMPUTES]
+        if sum(p.text.count("\n") for p in replaced) < TWICE:
+            return None
+        at_once = [job_of(p, brief) for p in pieces]
+        return Careful(
+            [j if p.kind == COMPUTES else replace(j, generator="quick") for p, j in zip(pieces, at_once, strict=True)],
+            [replace(job_of(p, brief), generator="careful") for p in replaced],
+            {symbol: name_of(symbol) for p in replaced for symbol in p.called},
+            [name_of(symbol) for p in pieces if p.kind == COMPUTES for symbol in p.called],
+            (ctypes.c_void_p * sum(len(p.called) for p in replaced))(),
+        )
+
+    def called_by(self, text: str) -> str:
+        """Assembly of another module, which calls them through the pointers."""
+        return through_pointers(text, self.pointers.keys())
+
+    def places(self) -> dict[str, int]:
+        """Where the pointers are, by their names."""
+        first, size = ctypes.addressof(self.addresses), ctypes.sizeof(ctypes.c_void_p)
+        return {name_of(pointer(symbol)): first + n * size for n, symbol in enumerate(self.pointers)}
+
+    def exports(self) -> list[str]:
+        """What has to be found in the code that is made at once."""
+        return [*self.pointers.values(), *self.stay]
+
+    def begin(self, native: Native, engine: Engine, imports: Sequence[str], extra: dict[str, int]) -> None:
+        """Set the pointers to the code that there is, and have the other made. `imports`, `extra`: what it was linked with."""
+        self.native = weakref.ref(native)
+        self.engine = engine
+        self.imports = [*imports, *self.stay]
+        self.extra = extra | {name: native.library[name] for name in self.stay}
+        self._set(native.library)
+        background.worker = background.worker or engine.ready_worker()
+        background.add(self)
+
+    def _set(self, library: Any) -> None:
+        for n, name in enumerate(self.pointers.values()):
+            self.addresses[n] = library[name]  # (eight bytes at once, whoever reads them)
+
+    def wanted(self) -> bool:
+        return self.native() is not None
+
+    def finish(self, objects: Sequence[bytes]) -> bool:
+        native = self.native()
+        if native is None:
+            return True
+        while not self.engine.lock.acquire(timeout=0.01):  # who has it may be about to fork
+            if background.is_held():
+                return False
+        try:
+            imports = used(native.lowered, self.imports, objects)
+            self.library = self.engine.link(objects, imports, list(self.pointers.values()), self.extra)
+            self._set(self.library)
+        finally:
+            self.engine.lock.release()
+        return True
+
+
+__all__ = ["Careful", "may_be_replaced"]
