@@ -34,7 +34,7 @@ def run(module: Module) -> bool:
                 dce.run(function)  # what is transposed there and back leaves views that nobody uses
             _split_parts(module, function)
             _drop_full_broadcasts(function)
-            while _same_broadcasts(function) or _fuse_one(module, function) or _broadcast_before(function):
+            while _same_broadcasts(function) or _fuse_pairs(module, function) or _broadcast_before(function):
                 changed = True
     return changed
 
@@ -103,18 +103,20 @@ def _users(function: Function, values: Iterable[Value]) -> dict[Value, list[Inst
     return users
 
 
-def _fuse_one(module: Module, function: Function) -> bool:
+def _fuse_pairs(module: Module, function: Function) -> bool:
+    """Go through the function once. (What has been fused may let something before it be.)"""
+    changed = False
     for block in function.blocks:
         made = {i.result: i for i in block.instrs if i.op == "alloc"}
-        for n, first in enumerate(block.instrs):
-            if first.op != "apply" or not _sets_new_arrays(first, made):
+        for first in [i for i in block.instrs if i.op == "apply"]:
+            if not _sets_new_arrays(first, made):
                 continue
-            second = _first_reader(block, n, first)
+            second = _first_reader(block, block.instrs.index(first), first)
             if second is not None and _fusible(module, block, first, second):
                 _fuse(module, block, first, second)
                 _drop_unread(module, function, block, second, made)
-                return True
-    return False
+                changed = True
+    return changed
 
 
 def outs_of(apply: Instr) -> list[Value]:
