@@ -198,6 +198,8 @@ def _set_what_is_zero(function: Function) -> bool:
     for block in function.blocks:
         made = {r: i for i in block.instrs for r in i.results}
         zeros = {v: i for v, i in made.items() if i.op == "alloc" and i.attrs.get("fill") == "zeros"}
+        if not zeros:
+            continue
         before: dict[Instr, list[Instr]] = {}
         for instr in block.instrs:
             if instr.op in (*VIEWS, "dim", "stride"):
@@ -219,8 +221,10 @@ def _set_what_is_zero(function: Function) -> bool:
                     changed = True
             for root in used:
                 zeros.pop(root, None)
+            if not zeros:
+                break
         block.instrs[:] = [i for instr in block.instrs for i in (*before.get(instr, ()), instr)]
-        _mark_what_is_zero(block)
+        _mark_what_is_zero(block, made)
     return changed
 
 
@@ -250,12 +254,13 @@ def _outside(made: dict[Value, Instr], view: Instr, alloc: Instr) -> list[Instr]
     return instrs
 
 
-def _mark_what_is_zero(block: Block) -> None:
+def _mark_what_is_zero(block: Block, made: dict[Value, Instr]) -> None:
     """The same for a new array that is seen broadcast: it is set if it turns out, when the code runs, that nothing in it is
     repeated, else filled before (the attribute `zero` has the positions)."""
-    made = {r: i for i in block.instrs for r in i.results}
     zeros = {v for v, i in made.items() if i.op == "alloc" and i.attrs.get("fill") == "zeros"}
     for instr in block.instrs:
+        if not zeros:
+            return
         if instr.op in (*VIEWS, "dim", "stride"):
             continue
         used = [root_of(made, v) for v in uses(instr)]
