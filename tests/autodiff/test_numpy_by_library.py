@@ -33,11 +33,21 @@ np.vectorize(lambda v, w: (v * w, 1.0))(m, x[0])[0]|np.piecewise(x, [x < 0, x > 
 np.einsum("ii->i", m)|np.einsum("iij->j", m[:, :, None] * x)|np.add.reduceat(x, [0, 2, 3, 1])|np.sum(np.add.reduceat(m, [], axis=1)) + x|np.multiply.reduceat(m, [0, 1], axis=1)
 st.fmean(list(x), weights=[x[0], 2.0, 3.0, 1.0, 1.0])|st.correlation(list(x), [1.0, 2.0, 3.0, 4.0, 7.0 * x[1]])|st.covariance(x.tolist(), [1.0, 2.0, 3.0, 4.0, x[0]])
 st.linear_regression([1.0, 2.0, 3.0, 4.0, x[0]], list(x)).intercept|st.linear_regression([1.0, 2.0], [x[0], 1.0], proportional=True).slope
+np.einsum("ij...,jk...->ik...", m[:, :, None], m[:, :, None])|np.einsum("...ij,...jk", m[None], x[:3, None] * m[:, :1, None])|np.einsum("...,i...", x[0], m)
+np.einsum(m, [0, 1], m, [1, 2], [2, 0])|np.einsum(m, (1, 0), x[:3], (1,))|np.einsum(m, [..., 1], [...])|np.einsum([x[0], x[1], 2.0], [0], m, [0, ...])|np.einsum(x, [0], x, [0], [])
+np.einsum("ii,ij->j", m, m)|np.einsum("ii,jj->ij", m, m[1:, 1:])|np.einsum("i...i,j->j...", m[:, None] * m[:, :, None], x)|np.einsum("ii", [[x[0], x[1]], [2.0, x[2]]])
+np.einsum("ij,jk->ik", m, m, dtype=float, order="F")|np.einsum("i,i", x, [1, 2, 3, 4, 5], dtype="f8", casting="safe")|np.einsum("ij,jk,kl->li", m, m, m, optimize=["einsum_path", (0, 2), (0, 1)])
 np.lib.stride_tricks.sliding_window_view(x, 3)|np.fromfunction(lambda i, j: m[i, j] ** 2, (3, 3), dtype=int)|np.trim_zeros(x)""".replace("\n", "|").split("|")  # fmt: skip
 ONCE = {
     "np.float32(x[0]).astype(float) * 1.0", "sp.betainc(2.0, 3.0, 0.3 + 0.1 * x[0])", "sp.betainc(2.0, 3.0, abs(x) / 2)",
 }  # fmt: skip
 STATEMENTS = """np.copyto(z, x)|np.copyto(z, x, where=x > 0)|np.putmask(z, x > 0, x)|np.put(z, [0, 3], x[:2])|z.put([1], x[0])|z[1:2].reshape(()).put([0], x[0])
+np.put(z, [0, 3], [x[0], 2.0])|z.put([0, -1], (x[0] * x[1], x[2]))|np.put(z, range(3), [1, 2]); z[2] *= z[0]|np.put(z, [[0], [2]], x[:1]); z[0] *= z[2]|np.put(z, [1, 1], [x[0], x[1]])
+np.put(z, [0, 9, -9], x[:3], mode="clip")|np.put(z, [1, 9, -9], x[:2], "wrap")|np.put(z[::2], [0, 1, 2], x)|np.put(z, 1, x[:1])|np.put(z, [], x)
+np.copyto(z, [1, x[0], 2.0, x[1], 3], where=[True, True, False, True, False])|np.copyto(z, x[:1], where=x[:1] < 5); np.copyto(z, x[0], where=True)
+np.putmask(z, z > 0, [x[0], x[1]])|np.putmask(z, [True, False, True, False, True], x[:3] * x[0])|np.putmask(z, x > 5, [])
+w = x * x; np.copyto(z, w, where=x > 0); w[:] = 0.0; z *= x|w = x[:1] * 1.0; np.copyto(z, w, where=x > 0); w[0] = 5.0; z *= w|w = x[:2] * 1.0; np.multiply.at(z, [0, 1], w); w[0] = 5.0; z[:2] *= w
+w = x[:2] * 1.0; np.put(z, [0, 1, 2], w); w[0] = 5.0; z[:2] *= w|w = x[:2] * 1.0; np.putmask(z, x > 0, w); w[0] = 5.0; z[:2] *= w|w = x[:1] * 1.0; np.add.at(z, [0, 0], w); w[0] = 5.0; z[:1] *= w
 np.add.at(z, [0, 0], x[:2])|np.multiply(x, x, out=z)|np.place(z, x > 0, x[:2])|np.put_along_axis(z, np.array([1, 3]), x[:2], 0)
 np.multiply.at(z, [0, 0, 1, 0], x[:4])|np.maximum.at(z, [1, 1], x[:2])|np.square.at(z, [[0, 2], [0, 3]])|z.flat = x[:2]|z.real = x|z.partition(2)
 np.einsum("ii->i", m + 0 * m)[:] = 0.0; np.einsum("i->i", z)[1:3] = x[0]|np.multiply(x, z, where=x > 0, out=z)""".replace(

@@ -24,6 +24,28 @@ def place(a: Any, mask: Any, values: Any) -> None:
         a[found] = np.resize(values, count)
 
 
+def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    places = np.ravel(np.asarray(ind, int))
+    if places.size and np.size(v):
+        # "raise", where they lie within the array, as "wrap".
+        places = np.clip(places, 0, a.size - 1) if mode == "clip" else places % a.size
+        a[np.unravel_index(places, a.shape)] = np.resize(v, places.size)
+
+
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    found = np.nonzero(np.reshape(np.asarray(mask, bool), a.shape))
+    if len(found[0]) and np.size(values):
+        a[found] = np.ravel(np.array(values))[np.ravel_multi_index(found, a.shape) % np.size(values)]
+
+
+def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    # Of copies: what is written to the arrays afterwards is none of theirs.
+    source = np.array(src)
+    source = np.reshape(source, source.shape[max(source.ndim - dst.ndim, 0) :])
+    mask = np.broadcast_to(np.array(where), dst.shape)
+    dst[mask] = np.broadcast_to(source, dst.shape)[mask]
+
+
 def put_along_axis(a: Any, indices: Any, values: Any, axis: Any) -> None:
     a[places_along(indices, a.shape, axis)] = values
 
@@ -42,7 +64,7 @@ def places_along(indices: Any, shape: tuple[int, ...], axis: Any) -> Any:
 def at(u: Any, a: Any, key: Any, *operands: Any) -> None:
     """One element after the other; those of different places at once."""
     places, turns = in_turns(a.shape, key)
-    operands = tuple([np.ravel(np.broadcast_to(x, places.shape)) for x in operands])
+    operands = tuple([np.ravel(np.broadcast_to(np.array(x), places.shape)) for x in operands])
     for turn in turns:
         found = np.unravel_index(places.ravel()[turn], a.shape)
         a[found] = u(a[found], *[x[turn] for x in operands])

@@ -11,7 +11,7 @@ from . import numpy_, numpy_in_python, numpy_items, shadows
 from .backs import run, run_shifted
 from .calls import call, call_foreign, known, method
 from .cotangents import INERT, Refused
-from .numpy_ import as_operand, give, of_objects, refuse, saved, taken
+from .numpy_ import as_operand, give, is_number, of_objects, refuse, saved, taken
 from .shadows import Shadows
 
 
@@ -136,70 +136,72 @@ def _run_unique(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 _OPTIONS = frozenset({"casting", "where", "mode", "wrap"})
 
 
-def _writing(f: Any, assigned: Any) -> None:
+def _writing(f: Any, assigned: Any, written: Any = None) -> None:
     """Of a function that writes to its first argument: `assigned` gives, for its arguments, the key and the value of an assignment
-    that does the same (None if there is none), and the back of what it did to get the value."""
+    that does the same (None if there is none), where the value stands, and the back of what it did to get it. `written` is the function
+    as Python code, of all that it does to numbers."""
 
     def handler(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         plain = args and isinstance(args[0], np.ndarray) and _OPTIONS.issuperset(kwargs)
         made = assigned(*args, **kwargs) if plain else None
-        if made is None:
-            return call_foreign(f, *args, **kwargs)
-        key, value, at, count, back = made
-        return None, (_run_writing, numpy_items.setitem(args[0], key, value), at, count, back)
+        if made is not None:
+            key, value, at, back = made
+            return None, (_run_writing, numpy_items.setitem(args[0], key, value), at, back)
+        of_floats = plain and args[0].flags.writeable and args[0].dtype.kind in "fc"
+        if of_floats and written is not None and all(_is_of_numbers(args[0], x) for x in args[1:]):
+            f(args[0].copy(), *args[1:], **kwargs)  # raises what it raises
+            return call(written, args, kwargs)
+        return call_foreign(f, *args, **kwargs)
 
     known(f)(handler)
 
 
 def _run_writing(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, writing, at, count, inner = back
+    _, writing, at, inner = back
     given = run(writing, None, shadows)
     c = None if given is None else given[2]
     if inner is not None:
         given = run(inner, c, shadows)
         c = None if given is None else given[1]
-    return (None, *[c if k == at else None for k in range(count)])
+    return (*[None] * (1 + at), c)
 
 
-def _fits(x: np.ndarray, value: Any, casting: Any = "safe") -> bool:
-    """Whether NumPy writes what it makes of a value to the array as it is."""
+def _fits(x: np.ndarray, value: Any) -> bool:
+    """Whether NumPy writes to the array what it makes of a value, and drops no imaginary part."""
     given = np.asarray(value)
-    return given.dtype.kind in "fciub" and np.can_cast(given.dtype, x.dtype, casting)
+    return given.dtype.kind in "fciub" and np.can_cast(given.dtype, x.dtype, "same_kind")
+
+
+def _is_of_numbers(x: np.ndarray, value: Any) -> bool:
+    """Whether an argument is an option or numbers that an array can take."""
+    listed = type(value) in (list, tuple, range, np.ndarray, bool) or is_number(value)
+    return isinstance(value, str) or listed and _fits(x, value)
 
 
 def _copied(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> Any:
-    if casting != "same_kind" or not _fits(dst, src, "same_kind"):
+    if casting != "same_kind" or not _fits(dst, src):
         return None
     if where is True:
-        return ..., src, 1, 2, None
+        return ..., src, 1, None
     if not isinstance(where, np.ndarray) or where.dtype.kind != "b" or where.shape != dst.shape:
         return None
-    if np.ndim(src) == 0:
-        return where, src, 1, 2, None
-    value, back = call(np.broadcast_to, (src, dst.shape))
-    return _part(value, back, where)
-
-
-def _part(value: Any, first: Any, key: Any) -> Any:
-    part, then = numpy_items.getitem(value, key)
-    return key, part, 1, 2, (_run_part, first, then)
-
-
-def _run_part(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    run(back[2], d, shadows)
-    return run(back[1], None, shadows)
+    return _under(where, dst, src, 1)
 
 
 def _masked(a: Any, mask: Any, values: Any) -> Any:
-    """`np.putmask`, with one value or a value for each element."""
     if not isinstance(mask, np.ndarray) or mask.dtype.kind != "b" or mask.shape != a.shape or not _fits(a, values):
         return None
+    return _under(mask, a, values, 2)
+
+
+def _under(mask: np.ndarray, a: Any, values: Any, at: int) -> Any:
+    """One value or a value for each element, which is written where the mask says so."""
     if np.ndim(values) == 0:
-        return mask, values, 2, 3, None
+        return mask, values, at, None
     if not isinstance(values, np.ndarray) or values.shape != a.shape:
         return None
     part, then = numpy_items.getitem(values, mask)
-    return mask, part, 2, 3, then
+    return mask, part, at, then
 
 
 def _put(a: Any, ind: Any, v: Any, mode: str = "raise") -> Any:
@@ -208,23 +210,23 @@ def _put(a: Any, ind: Any, v: Any, mode: str = "raise") -> Any:
         return None
     if np.any((places < -a.size) | (places >= a.size)):
         return None
-    if np.ndim(v) and (np.shape(v) != places.shape or not isinstance(v, np.ndarray)):
+    if np.ndim(v) and np.shape(v) != places.shape:
         return None
     if a.ndim == 0:
-        return None if np.ndim(v) or places.size != 1 else ((), v, 2, 3, None)
-    return np.unravel_index(places % a.size, a.shape), v, 2, 3, None
+        return None if np.ndim(v) or places.size != 1 else ((), v, 2, None)
+    return np.unravel_index(places % a.size, a.shape), v, 2, None
 
 
 def _on_diagonal(a: Any, val: Any, wrap: bool = False) -> Any:
     count = min(a.shape) if a.ndim == 2 else 0
     if wrap or not count or not _fits(a, val) or np.ndim(val) and np.shape(val) != (count,):
         return None
-    return (np.arange(count), np.arange(count)), val, 1, 2, None
+    return (np.arange(count), np.arange(count)), val, 1, None
 
 
-_writing(np.copyto, _copied)
-_writing(np.putmask, _masked)
-_writing(np.put, _put)
+_writing(np.copyto, _copied, numpy_in_python.copyto)
+_writing(np.putmask, _masked, numpy_in_python.putmask)
+_writing(np.put, _put, numpy_in_python.put)
 _writing(np.fill_diagonal, _on_diagonal)
 
 

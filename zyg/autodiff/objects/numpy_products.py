@@ -9,7 +9,7 @@ import numpy as np
 from . import builtins_, calls, numpy_
 from .calls import known
 from .cotangents import Refused
-from .numpy_ import as_operand, give, refuse, saved, taken
+from .numpy_ import as_operand, give, is_number, refuse, saved, taken
 from .numpy_entries import foreign_call, only, run_moved_list
 from .shadows import owner_of
 
@@ -106,37 +106,59 @@ def _run_without_first(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 @known(np.einsum)
-def _einsum(subscripts: Any, *operands: Any, **kwargs: Any) -> tuple[Any, Any]:
-    if not isinstance(subscripts, str) or "." in subscripts or not only(kwargs, "optimize"):
-        return foreign_call(np.einsum, (subscripts, *operands), kwargs)
-    made = [as_operand(x) for x in operands]
-    arrays = [x for x, _ in made]
-    inputs, result = _subscripts(subscripts)
-    y = np.einsum(subscripts, *arrays, **kwargs)
+def _einsum(subscripts: Any = "", *operands: Any, **kwargs: Any) -> tuple[Any, Any]:
+    args = (subscripts, *operands)
+    by_axes = not isinstance(subscripts, str)  # each operand with a list of its axes, instead of subscripts
+    first, step = (0, 2) if by_axes else (1, 1)
+    places = range(first, len(args) - len(args) % 2 if by_axes else len(args), step)
+    made = [as_operand(args[k]) for k in places]
+    arrays: list[Any] = [x for x, _ in made]
+    if not all(isinstance(x, np.ndarray) and x.dtype.kind in "fciub" or is_number(x) for x in arrays):
+        return foreign_call(np.einsum, args, kwargs)
+    if not only(kwargs, "optimize", "order", "casting", "dtype") or not _keeps_numbers(arrays, kwargs.get("dtype")):
+        return foreign_call(np.einsum, args, kwargs)
+    given = list(args)
+    for k, x in zip(places, arrays):
+        given[k] = x
+    y = np.einsum(*given, **kwargs)  # which raises what is wrong with the subscripts
     if len(arrays) == 1 and isinstance(y, np.ndarray) and owner_of(y) is owner_of(arrays[0]) and made[0][1] is None:
         return y, None  # a view: of a diagonal, or with its axes in another order
-    if any(len(set(s)) < len(s) for s in inputs):
-        return foreign_call(np.einsum, (subscripts, *operands), kwargs)
-    return y, (_run_einsum, y, inputs, result, arrays, list(map(saved, arrays)), [back for _, back in made])
+    axes = [*args[1 : places.stop : 2], *args[places.stop :]] if by_axes else None
+    inputs, result = _letters(axes or subscripts, [np.ndim(x) for x in arrays])
+    for k, letters in enumerate(inputs):
+        if len(set(letters)) < len(letters):  # of an axis that is there twice it is about the diagonal, which is a view
+            inputs[k] = "".join(dict.fromkeys(letters))
+            arrays[k] = np.einsum(f"{letters}->{inputs[k]}", arrays[k])
+    values, lists = [saved(x) for x in arrays], [back for _, back in made]
+    return y, (_run_einsum, y, inputs, result, arrays, values, lists, first, step)
 
 
-def _subscripts(subscripts: str) -> tuple[list[str], str]:
-    subscripts = subscripts.replace(" ", "")
-    left, arrow, result = subscripts.partition("->")
-    if not arrow:
-        result = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
-    return left.split(","), result
+def _keeps_numbers(arrays: list[Any], dtype: Any) -> bool:
+    """Whether what is computed in this type has the slopes of the numbers that were given."""
+    return dtype is None or np.can_cast(np.result_type(*arrays), dtype, "same_kind")
+
+
+def _letters(subscripts: Any, ndims: list[int]) -> tuple[list[str], str]:
+    """Of the axes of the operands and of the result."""
+    from zyg.library.numpy_.contractions import parse_subscripts, subscripts_of_axes
+
+    text = subscripts if isinstance(subscripts, str) else subscripts_of_axes(subscripts, len(ndims))
+    return parse_subscripts(text, ndims)
+
+
+known(_letters, exact=True)(lambda subscripts, ndims: (_letters(subscripts, ndims), None))
 
 
 def _run_einsum(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, y, inputs, result, arrays, values, lists = back
+    _, y, inputs, result, arrays, values, lists, first, step = back
     dy = taken(y, d, shadows)
     if dy is None:
         return None
-    flowing: list[Any] = []
+    flowing: list[Any] = [None] * (1 + first + step * len(arrays))
     for k, x in enumerate(arrays):
+        at = 1 + first + step * k
         if type(dy) is Refused:
-            flowing.append(refuse(x, dy, shadows))
+            flowing[at] = refuse(x, dy, shadows)
             continue
         others = [v for at, v in enumerate(values) if at != k]
         names = [s for at, s in enumerate(inputs) if at != k]
@@ -144,11 +166,11 @@ def _run_einsum(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         missing = [c for c in inputs[k] if c not in have]  # summed over: the same along these axes
         ones = [np.ones(np.shape(x)[inputs[k].index(c)]) for c in missing]
         spec = f"{','.join([result, *names, *missing])}->{inputs[k]}"
-        flowing.append(give(x, np.einsum(spec, np.asarray(dy), *map(np.conj, others), *ones), shadows))
+        flowing[at] = give(x, np.einsum(spec, np.asarray(dy), *map(np.conj, others), *ones), shadows)
     for k, made in enumerate(lists):
         if made is not None:
-            flowing[k] = made[0](made, None, shadows)
-    return None, None, *flowing
+            flowing[1 + first + step * k] = made[0](made, None, shadows)
+    return tuple(flowing)
 
 
 @known(np.trace)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -167,19 +168,30 @@ def _contraction(e: Evaluator, text: str, given: list[Abstract]) -> Abstract:
 
 def _by_axes(e: Evaluator, args: tuple[Abstract, ...]) -> tuple[str, tuple[Abstract, ...]]:
     """The other form of the arguments, each operand with a list of the numbers of its axes, in that of subscripts."""
-    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-    def named(v: Abstract) -> str:
+    def axes_of(v: Abstract) -> tuple[Any, ...]:
         axes = constant(e, v, "the axes of np.einsum")
         if not isinstance(axes, tuple) or not all(
-            axis is ... or isinstance(axis, int) and 0 <= axis < len(letters) for axis in axes
+            axis is ... or isinstance(axis, int) and 0 <= axis < len(_LETTERS) for axis in axes
         ):
             e.throw("ValueError", "subscript is not within the valid range [0, 52)")
-        return "".join("..." if axis is ... else letters[axis] for axis in axes)
+        return axes
 
     count = len(args) // 2 * 2
-    text = ",".join(map(named, args[1:count:2]))
-    return text + ("->" + named(args[-1]) if len(args) > count else ""), args[0:count:2]
+    return subscripts_of_axes([*map(axes_of, (*args[1:count:2], *args[count:]))], count // 2), args[0:count:2]
+
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def subscripts_of_axes(axes: Sequence[Sequence[Any]], operands: int) -> str:
+    """Of the numbers of the axes of each operand, and of the result if they are given, the same as subscripts.
+
+    >>> subscripts_of_axes([(0, ...), (0, 1), (1, 0)], 2)
+    'A...,AB->BA'
+    """
+    texts = ["".join("..." if axis is ... else _LETTERS[axis] for axis in own) for own in axes]
+    return "->".join([",".join(texts[:operands]), *texts[operands:]])
 
 
 def _one() -> Value:
