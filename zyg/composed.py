@@ -171,20 +171,9 @@ def dot(gradient: Any, tangent: Any) -> Any:
     return gradient * tangent
 
 
-def any_again(value: Any, seen: set[int]) -> bool:
-    """Whether an object stands in several places of a structure."""
-    if isinstance(value, np.ndarray) or _is_number(value):
-        return False
-    if has_identity(value):
-        if id(value) in seen:
-            return True
-        seen.add(id(value))
-    return any(any_again(part, seen) for part in (parts_of(value) or {}).values())
-
-
 class Tangents:
-    """Tangents of arguments, those of an object in several places in the first one that is given for it: the gradient by it, that
-    they are multiplied with, is in each."""
+    """Tangents of arguments, of their structure. Those of an object in several places are in the first one that is given for it: the
+    gradient by it, that they are multiplied with, is in each. What is left out of a dict or object is zero."""
 
     def __init__(self, function: Any):
         self.function = function
@@ -193,15 +182,15 @@ class Tangents:
 
     @staticmethod
     def of(function: Any, args: Any, tangents: Any) -> tuple[Any, ...]:
-        if not any_again(args, set()):
-            return tuple(tangents)
         self = Tangents(function)
         return tuple([self.once(x, t, f"argument {n}", ()) for n, (x, t) in enumerate(zip(args, tangents))])
 
     def once(self, arg: Any, tangent: Any, name: str, place: Path) -> Any:
         if tangent is None:
             return None
-        parts = None if isinstance(arg, np.ndarray) else parts_of(arg)
+        if _is_number(arg) or _is_complex(arg) or isinstance(arg, np.ndarray):
+            return self.leaf(self.checked(arg, tangent, name), name, place)
+        parts = parts_of(arg)
         if has_identity(arg):
             if id(arg) in self.open:
                 return None
@@ -211,20 +200,69 @@ class Tangents:
         self.open.add(id(arg))
         by_name = not isinstance(arg, (tuple, list, dict)) or hasattr(type(arg), "_fields")
         found = {}
-        for n, (step, part) in enumerate(parts.items()):
-            if by_name and not isinstance(tangent, (tuple, list, dict)) or hasattr(type(tangent), "_fields"):
-                given = getattr(tangent, str(step), None)
-            elif isinstance(tangent, dict):
-                given = tangent.get(step)
-            else:
-                given = tangent[n]
-            found[step] = self.once(part, given, name + (f".{step}" if by_name else f"[{step!r}]"), (*place, step))
+        given = self.taken_apart(arg, parts, tangent, name, by_name)
+        for step, part in parts.items():
+            at = name + (f".{step}" if by_name else f"[{step!r}]")
+            found[step] = self.once(part, given.get(step), at, (*place, step))
         self.open.discard(id(arg))
         if isinstance(arg, (tuple, list)):
             return list(found.values())
         if by_name:
             found.update({str(step).lstrip("_"): t for step, t in found.items()})  # (as the gradient has them)
         return found
+
+    def taken_apart(self, arg: Any, parts: dict[Any, Any], tangent: Any, name: str, by_name: bool) -> dict[Any, Any]:
+        """The parts of a tangent, by the steps to those of the argument."""
+        if isinstance(tangent, (tuple, list)) and not (by_name and hasattr(type(tangent), "_fields")):
+            if isinstance(arg, dict):
+                raise self.wrong(arg, tangent, name, "is a dict")
+            if len(tangent) != len(parts):
+                raise self.wrong(arg, tangent, name, f"has {len(parts)} items, not {len(tangent)}")
+            return dict(zip(parts, tangent))
+        known = dict.fromkeys(parts) if not by_name else {n: s for s in parts for n in (str(s).lstrip("_"), s)}
+        if by_name and not isinstance(tangent, dict) and (held := parts_of(tangent)) is not None:
+            tangent = held
+        if isinstance(tangent, dict) and (by_name or isinstance(arg, dict)):
+            unknown = [key for key in tangent if key not in known]
+            if unknown:
+                what = "attribute" if by_name else "key"
+                raise self.wrong(arg, tangent, name, f"has no {what} {unknown[0]!r}")
+            return {known[key] if by_name else key: t for key, t in tangent.items()}
+        if isinstance(tangent, np.ndarray) and isinstance(arg, (tuple, list)):
+            return self.taken_apart(arg, parts, list(tangent), name, by_name)
+        raise self.wrong(arg, tangent, name, f"is a {type(arg).__name__}")
+
+    def checked(self, arg: Any, tangent: Any, name: str) -> Any:
+        """The tangent of a number or an array."""
+        if isinstance(arg, np.ndarray) and arg.dtype.kind in "fiuc":
+            if isinstance(tangent, (dict, str)):
+                raise self.wrong(arg, tangent, name, "is an array")
+            array = np.asarray(tangent)
+            if array.ndim != arg.ndim:
+                raise self.wrong(arg, tangent, name, f"is an array of {arg.ndim} dimensions, not {array.ndim}")
+            for axis, (found, length) in enumerate(zip(array.shape, arg.shape)):
+                if found != length:
+                    raise ValueError(
+                        f"a tangent for {describe(self.function)} has another shape than its argument: along axis {axis} its length is "
+                        f"{found}, not {length} ({name})"
+                    )
+            if array.dtype.kind not in ("fciub" if arg.dtype.kind == "c" else "fiub"):
+                raise self.wrong(arg, tangent, name, f"is an array of {arg.dtype}, not {array.dtype}")
+            return tangent
+        if isinstance(arg, np.ndarray):
+            return tangent
+        number = tangent[()] if isinstance(tangent, np.ndarray) and tangent.ndim == 0 else tangent
+        real = isinstance(number, (bool, np.bool_)) or _is_number(number)
+        if not real and not (_is_complex(number) and _is_complex(arg)):
+            raise self.wrong(arg, tangent, name, f"is a {'complex' if _is_complex(arg) else 'real'} number")
+        return tangent
+
+    def wrong(self, arg: Any, tangent: Any, name: str, why: str) -> Exception:
+        return Misuse(
+            f"a tangent for {describe(self.function)} of another structure than its argument: {name} {why}",
+            types=[type(tangent).__name__],
+            hint="give a number for a number, an array for an array, a tuple for a tuple, None for zero",
+        )
 
     def leaf(self, tangent: Any, name: str, place: Path) -> Any:
         if not place or type(place[0]) is not int:

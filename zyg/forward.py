@@ -51,6 +51,10 @@ def _fitting(arg: Any, tangent: Any) -> Any:
         raise TypeError(
             f"a tangent with elements of type {tangent.dtype} for an array of {arg.dtype}, which takes real ones"
         )
+    if tangent.dtype.kind not in "fciub":
+        raise TypeError(
+            f"a tangent with elements of type {tangent.dtype} for an array of {arg.dtype}, which takes numbers"
+        )
     return np.asarray(tangent, arg.dtype if arg.dtype.kind == "c" or arg.dtype == np.float32 else np.float64)
 
 

@@ -321,13 +321,13 @@ class Matching:
     @abstractmethod
     def array(self, wanted: ArrayValue, given: ArrayValue) -> None: ...
 
-    def wrong(self, wanted: Abstract, given: Abstract) -> Exception:
+    def wrong(self, wanted: Abstract, given: Abstract, why: str = "") -> Exception:
         return Misuse(
-            f"a {self.noun} for {self.name} of another structure than {self.what}",
+            f"a {self.noun} for {self.name} of another structure than {self.what}: {self.at or self.what} "
+            + (why or f"is {describe(wanted, self.heap)}"),
             self.e.position,
             types=[describe(given, self.e.heap)],
-            hint=f"{self.what} is {describe(wanted, self.heap)}; give a number for a number, an array for an array, a tuple for "
-            "a tuple, None for zero",
+            hint="give a number for a number, an array for an array, a tuple for a tuple, None for zero",
         )
 
     def fits_number(self, given: Abstract) -> bool:
@@ -372,42 +372,53 @@ class Matching:
                     names = wanted.names
             if isinstance(given, StructValue) and names is not None:
                 fields = dict(zip(given.names, given.items))
-                if not set(fields) <= set(names):
-                    raise self.wrong(wanted, given)
+                for name in fields:
+                    if name not in names:
+                        raise self.wrong(wanted, given, f"has no attribute {name!r}")
                 for name, item in zip(names, parts):
                     if name in fields:
                         self.match_part(f".{name}", item, fields[name])
                 return
             if items is None or len(items) != len(parts):
-                raise self.wrong(wanted, given)
+                raise self.wrong(wanted, given, self._other_count(len(parts), items))
             for n, (w, g) in enumerate(zip(parts, items)):
                 self.match_part(f"[{n}]" if names is None else f".{names[n]}", w, g)
             return
         if isinstance(wanted, MaybeValue):
             self.match(wanted.item, given)
             return
-        if isinstance(wanted, Reference) and self.match_object(self.heap[wanted.id], given):
-            return
-        raise self.wrong(wanted, given)
+        if not isinstance(wanted, Reference):
+            raise self.wrong(wanted, given)
+        record = self.heap[wanted.id]
+        why = self.match_object(record, given)
+        if why is not None:
+            raise self.wrong(wanted, given, why)
 
-    def match_object(self, record: Record, given: Abstract) -> bool:
-        """Match what an object holds; whether `given` is of its structure."""
+    @staticmethod
+    def _other_count(count: int, items: Sequence[Abstract] | None) -> str:
+        return "" if items is None else f"has {count} items, not {len(items)}"
+
+    def match_object(self, record: Record, given: Abstract) -> str | None:
+        """Match what an object holds; if `given` is not of its structure, why."""
         e = self.e
         if record.kind == "growing":
-            return self.match_growing(record, given)
+            return None if self.match_growing(record, given) else ""
         items, names = items_of(e, given), field_names(e, given)
         if record.kind in ("object", "dict") and items is not None and names is not None:
             own = record.named()
-            if not set(names) <= own.keys():
-                return False
+            for name in names:
+                if name not in own:
+                    return f"has no {'key' if record.kind == 'dict' else 'attribute'} {name!r}"
             for name, item in zip(names, items):
                 self.match_part(f"[{name!r}]" if record.kind == "dict" else f".{name}", own[name], item)
-            return True
-        if record.kind not in ("list", "object", "dict") or items is None or len(items) != len(record.fields):
-            return False
+            return None
+        if record.kind not in ("list", "object", "dict"):
+            return ""
+        if items is None or len(items) != len(record.fields):
+            return self._other_count(len(record.fields), items)
         for n, (w, g) in enumerate(zip(record.fields, items)):
             self.match_part(f".{record.names[n]}" if record.kind == "object" else f"[{n}]", w, g)
-        return True
+        return None
 
     def match_growing(self, record: Record, given: Abstract) -> bool:
         """A list of run-time length: by a list, or by an array per leaf of an item."""

@@ -664,6 +664,8 @@ def _scatter_function(form: Form, c: Any, shadows: Any, what: str) -> None:
 
 
 def _scatter_object(form: Form, c: Any, shadows: Any, what: str) -> None:
+    if type(c) is tuple:
+        c = dict(zip(form[2], _sequence(c, len(form[2]), what)))
     for name, inner in form[2].items():
         flowing = scatter(inner, _field(c, name, what), shadows, f"{what}.{name}")
         if flowing is not None:
@@ -711,6 +713,8 @@ def _add_array(x: np.ndarray, c: Any, shadows: Any, what: str) -> None:
     c = np.asarray(c)
     if c.dtype.kind not in "fciub":
         raise TypeError(f"{what} should be an array of numbers, not of {c.dtype}")
+    if c.dtype.kind == "c" and x.dtype.kind != "c" and what.startswith(GIVEN):
+        raise TypeError(f"{what} should be an array of real numbers, not of {c.dtype}")
     if c.shape != x.shape:
         raise ValueError(f"{what} should have the shape {x.shape}, not {c.shape}")
     shadows.add_array(x, c)
