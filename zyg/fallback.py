@@ -264,8 +264,8 @@ def fall_back(transform: Transform, args: tuple[Any, ...], keywords: dict[str, A
     mark = tracebacks.begin()
     try:
         result = _KINDS[transform.kind](transform, function, args, keywords)
-    except BaseException:
-        tracebacks.leave(mark)
+    except BaseException as error:
+        tracebacks.leave(mark, error)
         raise
     else:
         tracebacks.end(mark)
@@ -309,7 +309,11 @@ class ObjectPullback:
         self._back = back
 
     def __call__(self, cotangent: Any, /) -> tuple[Any, ...]:
-        return self._back(cotangent)
+        try:
+            return self._back(cotangent)
+        except BaseException as error:
+            tracebacks.tidy(error)
+            raise
 
     def __repr__(self) -> str:
         return f"<pullback of {self._name}, through Python>"

@@ -1,20 +1,25 @@
-"""The frames of exceptions that differentiated code has made and caught.
+"""The frames of exceptions: those that differentiated code has made and caught, and those that leave it.
 
 What undoes such a program has the exceptions, and they have their tracebacks: the frames of the forward halves that they left, and by
 these those of all that was under way, with what is in their variables, such as the whole of the pullback.  That is a circle, and
 the arrays in it would stay in memory until Python looks for garbage next.  So when a call is over, the frames that are zyg's own, or
 those of forward halves, are emptied.
+
+What leaves such a program has the lines of the user's code in its traceback, without the frames of zyg's that stand between them and
+behind them: these say nothing about the program. ZYG_TRACEBACKS=all in the environment keeps them, to look for a fault of zyg's own.
 """
 
 from __future__ import annotations
 
 import contextlib
 import inspect
+import os
 import sys
 import threading
 from collections.abc import Iterator
-from types import FrameType
+from types import FrameType, TracebackType
 
+from .errors import InternalError
 from .own import is_own
 
 
@@ -36,9 +41,41 @@ def begin() -> int:
     return len(_made.exceptions)
 
 
-def leave(mark: int) -> None:
+def leave(mark: int, error: BaseException) -> None:
     """It has failed: who looks at the traceback finds the variables."""
     del _made.exceptions[mark:]
+    tidy(error)
+
+
+def tidy(error: BaseException) -> None:
+    """Leave frames of zyg's own out of the traceback of an exception, and of those that led to it."""
+    if _KEEPS_ALL:
+        return
+    waiting: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        waiting += [one.__cause__, one.__context__]
+        if not isinstance(one, InternalError):
+            one.__traceback__ = _of_user(one.__traceback__)
+
+
+_KEEPS_ALL = os.environ.get("ZYG_TRACEBACKS") == "all"
+
+
+def _of_user(entry: TracebackType | None) -> TracebackType | None:
+    """The entries of frames that are not zyg's own; all, if there are no others."""
+    everything, kept = entry, []
+    while entry is not None:
+        if not is_own(entry.tb_frame.f_code.co_filename):
+            kept.append(entry)
+        entry = entry.tb_next
+    for one, following in zip(kept, [*kept[1:], None]):
+        one.tb_next = following
+    return kept[0] if kept else everything
 
 
 def end(mark: int) -> None:

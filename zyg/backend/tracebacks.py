@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import ctypes
 import importlib
+import re
 import types
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -58,7 +59,13 @@ def make_exception(site: Site, address: int) -> BaseException:
     if isinstance(cls, str):
         module, _, name = plain(cls).rpartition(".")
         cls = getattr(importlib.import_module(module) if module else builtins, name)
-    return cls(message) if message else cls()
+    error = cls(message) if message else cls()
+    if type(error) in (AttributeError, NameError) and (named := _NAMED.search(message)) is not None:
+        error.name = named[1]  # as CPython has it; it is all that native code knows of what was looked for
+    return error
+
+
+_NAMED = re.compile(r"(?:has no attribute|^name|^cannot access free variable) '(\w+)'")
 
 
 def _raise(error: BaseException) -> None:

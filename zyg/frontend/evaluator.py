@@ -100,6 +100,8 @@ class Evaluator:
         self.heap: Heap = {}
         self.env: dict[Value, Abstract] = {}
         self.frame: Frame | None = None
+        # The operator that is evaluated in place, and the frame in which it stands.
+        self.in_place: tuple[Frame, str] | None = None
         self.node: Node = Node(None, (), 0, "entry")
         self.inputs: dict[Hashable, tuple[Input, Abstract]] = {}
         self.calls: list[tuple[Instr, Any]] = []
@@ -208,14 +210,22 @@ class Evaluator:
             if not ok.value:
                 self.throw(exc, message, *values)
             return
-        self.builder.emit("guard", ok, *values, exc=exc, message=message)
+        self.builder.emit("guard", ok, *values, exc=exc, message=self._worded(message))
 
     def throw(self, exc: str, message: str, *values: Value) -> None:
         """Raise here, always."""
+        message = self._worded(message)
         if values:
             self.builder.emit("guard", const(False), *values, exc=exc, message=message)
         self.builder.append(Instr("raise", attrs={"exc": exc, "message": message}))
         raise Stop
+
+    def _worded(self, message: str) -> str:
+        """The message of an error, in which CPython names an operator as it is written."""
+        if self.in_place is None or self.in_place[0] is not self.frame:
+            return message
+        symbol = self.in_place[1]
+        return message.replace(f" for {symbol}:", f" for {symbol.partition(' ')[0]}=:", 1)
 
     def refuse(self, what: str, *, types: Any = (), hint: str = "") -> Unsupported:
         """The error for something that cannot be compiled; `raise e.refuse(...)`."""

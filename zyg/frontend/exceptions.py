@@ -256,6 +256,15 @@ def _message(args: tuple[Abstract, ...]) -> tuple[str, tuple[Value, ...]] | None
     return (text.template, values) if values and len(values) == len(text.args) else None
 
 
+def stop_iteration(e: Evaluator, v: ExceptionValue) -> None:
+    """Where StopIteration is raised within a generator, what leaves that is a RuntimeError."""
+    frame = e.frame
+    while frame is not None and frame.generator is None:
+        frame = frame.parent
+    if frame is not None and not frame.library:
+        e.throw("RuntimeError", "generator raised StopIteration")
+
+
 def raise_value(e: Evaluator, v: Abstract) -> None:
     """`raise v`"""
     from .frames import Stop
@@ -269,6 +278,8 @@ def raise_value(e: Evaluator, v: Abstract) -> None:
     if not isinstance(v, ExceptionValue):
         e.type_error("exceptions must derive from BaseException")
     assert isinstance(v, ExceptionValue)
+    if issubclass(v.cls, StopIteration):
+        stop_iteration(e, v)
     name, message = _importable(v.cls), _message(v.args)
     if name is not None and message is not None:
         e.builder.append(Instr("raise", list(message[1]), attrs={"exc": name, "message": message[0]}))

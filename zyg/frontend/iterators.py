@@ -592,11 +592,15 @@ def next_item(e: Evaluator, v: Abstract, default: Abstract | None = None) -> Abs
 
         refuse_unless_without(e, v, "next() of an object", "__next__")
         e.type_error(f"'{python_type_name(e, v)}' object is not an iterator")
+    from .exceptions import raise_value
+    from .frames import Stop
+
     join = e.join()
 
     def ended() -> None:
         if default is None:
-            e.builder.append(Instr("raise", attrs={"exc": "StopIteration", "message": ""}))
+            with suppress(Stop):
+                raise_value(e, Known(StopIteration))
         else:
             join.add(default)
 

@@ -93,6 +93,20 @@ def unsupported(e: Evaluator, symbol: str, a: Abstract, b: Abstract) -> str:
     return f"unsupported operand type(s) for {symbol}: '{operand_name(e, a)}' and '{operand_name(e, b)}'"
 
 
+def without_meaning(e: Evaluator, name: str, a: Abstract, b: Abstract) -> str:
+    """What CPython says to an operator that the classes of its operands have not."""
+    first, second = python_type_name(e, a), python_type_name(e, b)
+    if name == "add" and first in ("str", "list", "tuple"):
+        return f'can only concatenate {first} (not "{second}") to {first}'
+    if name == "add" and first == "bytes":
+        return f"can't concat {second} to bytes"
+    if name == "mul":
+        for one, other in ((first, second), (second, first)):
+            if one in ("str", "bytes", "list", "tuple"):
+                return f"can't multiply sequence by non-int of type '{other}'"
+    return f"unsupported operand type(s) for {SYMBOLS[name]}: '{first}' and '{second}'"
+
+
 def _of_mixed(
     e: Evaluator, name: str, python: Callable[..., Abstract], numpys: Callable[..., Abstract], *operands: Abstract
 ) -> Abstract:
@@ -138,9 +152,10 @@ def _foldable(v: Known) -> bool:
 
 def fold(e: Evaluator, function: Callable[..., Any], *args: Any) -> Abstract:
     """Evaluate at compile time; an exception is raised at run time."""
-    if function is operator.pow and all(type(a) is int for a in args) and abs(args[1]) > 4096 and abs(args[0]) > 1:
+    of_ints = all(type(a) is int for a in args)
+    if of_ints and function is operator.pow and abs(args[1]) > 4096 and abs(args[0]) > 1:
         e.throw(departing("OverflowError"), past_64_bits("**"))
-    if function is operator.lshift and args[1] > 4096:
+    if of_ints and function is operator.lshift and args[1] > 4096:
         e.throw(departing("OverflowError"), past_64_bits("<<"))
     try:
         result = function(*args)
@@ -211,9 +226,7 @@ def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract
         plain = isinstance(v, Known) and (type(v.object) in _WITHOUT_OPERATORS or is_number(v))
         if isinstance(v, Known) and not plain:
             raise e.refuse(f"the operator {SYMBOLS[name]} on a {type(v.object).__name__}")
-    e.type_error(
-        f"unsupported operand type(s) for {SYMBOLS[name]}: '{python_type_name(e, a)}' and '{python_type_name(e, b)}'"
-    )
+    e.type_error(without_meaning(e, name, a, b))
     raise AssertionError
 
 

@@ -146,12 +146,17 @@ def _binary(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
 @handler(*_INPLACE)
 def _inplace(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
     a, b = instr.operands
-    return inplace(e, _INPLACE[instr.op], e.read(a), e.read(b))
+    name, before = _INPLACE[instr.op], e.in_place
+    e.in_place = frame, operators.SYMBOLS[name]
+    try:
+        return inplace(e, name, e.read(a), e.read(b))
+    finally:
+        e.in_place = before
 
 
 def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     if isinstance(a, MaybeValue):  # (what it is says whether it changes in place)
-        a = settled(e, a, lambda: operators.unsupported(e, f"{operators.SYMBOLS[name]}=", NONE, b))
+        a = settled(e, a, lambda: operators.unsupported(e, operators.SYMBOLS[name], NONE, b))
     if isinstance(a, ARRAYS):
         return arrays.inplace(e, name, a, b)
     if isinstance(a, Reference):
@@ -318,6 +323,10 @@ def _raise(e: Evaluator, frame: Frame, instr: Instr) -> None:
 
     if not instr.operands:
         raise e.refuse("`raise` without an exception", hint="name the exception")
+    if len(instr.operands) > 1:
+        cause = e.read(instr.operands[1])
+        if not isinstance(cause, Known) or cause.object is not None:
+            raise e.refuse("`raise ... from` an exception in compiled code", hint="leave the cause out")
     raise_value(e, e.read(instr.operands[0]))
 
 

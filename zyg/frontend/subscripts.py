@@ -29,6 +29,7 @@ from .values import (
     TupleValue,
     describe,
     is_number,
+    is_numeric,
     is_reference,
     known,
     number_type,
@@ -335,6 +336,8 @@ def unpack(e: Evaluator, v: Abstract, count: int) -> list[Abstract]:
         )
         e.guard(e.op("le", length, const(count)), "ValueError", f"too many values to unpack (expected {count})")
         return [indexing.element_or_row(e, v, const(n)) for n in range(count)]
+    if is_numeric(v):
+        e.type_error(f"cannot unpack non-iterable {python_type_name(e, v)} object")
     return _unpack_iterator(e, v, count)
 
 

@@ -431,9 +431,8 @@ def run_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return (given[1], given[0]) if back[2] else (given[0], given[1])
 
 
-def binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
-    """RECORD of a binary operator."""
-    function = FUNCTIONS[op]
+def binary(op: str, function: Callable[..., Any]) -> Callable[[Any, Any], tuple[Any, Any]]:
+    """RECORD of a binary operator; `function` carries it out as it is written, which errors tell: as `+` or `+=`."""
     rule = RULES.get(op, none)
 
     @passes()
@@ -458,14 +457,14 @@ def binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
         if made is not None:
             return made
         if type(a) in TIMES or type(b) in TIMES:
-            return unknown(op, a, b)
+            return unknown(op, a, b, function)
         if (is_number(a) or type(a) in _BOOLS) and (is_number(b) or type(b) in _BOOLS):
             y = function(a, b)
             return y, number_back(rule, y, a, b) if is_number(y) else None
         made = objects.container_operators.binary(op, a, b)
         if made is not None:
             return made
-        return unknown(op, a, b)
+        return unknown(op, a, b, function)
 
     record.__name__ = record.__qualname__ = f"record_{op}"
     return record
@@ -474,10 +473,10 @@ def binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
 HINT = "take it out of the derivative's path with zyg.stop_gradient, or give the function around it a rule with @zyg.adjoint"
 
 
-def unknown(op: str, a: Any, b: Any) -> tuple[Any, Any]:
+def unknown(op: str, a: Any, b: Any, function: Callable[..., Any]) -> tuple[Any, Any]:
     """A binary operator that C code knows."""
     kinds = f"{type(a).__name__} and {type(b).__name__}"
-    return _unknown(FUNCTIONS[op], f"the derivative of `{op}` of {kinds}", a, b)
+    return _unknown(function, f"the derivative of `{op}` of {kinds}", a, b)
 
 
 def _unknown(function: Callable[..., Any], what: str, *operands: Any) -> tuple[Any, Any]:
@@ -501,7 +500,7 @@ _CONTAINERS = frozenset({list, dict, set})
 def inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
     """RECORD of an in-place operator."""
     function = INPLACE[op]
-    plain = BINARY_RECORD[op]
+    plain = binary(op, function)
 
     @passes()
     def record(a: Any, b: Any) -> tuple[Any, Any]:
@@ -558,7 +557,7 @@ def unary(op: str, slot: str | None = None) -> Callable[[Any], tuple[Any, Any]]:
     return record
 
 
-BINARY_RECORD = {op: binary(op) for op in BINARY}
+BINARY_RECORD = {op: binary(op, FUNCTIONS[op]) for op in BINARY}
 RECORD: dict[str, Callable[..., Any]] = {
     **BINARY_RECORD,
     **{("ipow_" if op == "pow" else f"i{op}"): inplace(op) for op in BINARY},

@@ -57,7 +57,7 @@ def record_getattr(x: Any, name: str) -> tuple[Any, Any]:
                 return object.__getattribute__(x, name), (run_attr, x, name)
             except AttributeError:
                 pass
-            return _called(calls.call(method.__get__(x, cls), (name,)))
+            return _called(_by_method(method.__get__(x, cls), x, name))
         return _general(x, name, cls, found)
     if type(found) is FunctionType and plain_lookup(cls):
         y = getattr(x, name)
@@ -72,8 +72,23 @@ def _of_module(x: ModuleType, name: str) -> tuple[Any, Any]:
     own = vars(x)
     if name in own or "__getattr__" not in own or hasattr(ModuleType, name):
         return getattr(x, name), (run_attr, x, name)
-    y, back = calls.call(own["__getattr__"], (name,))
+    y, back = _by_method(own["__getattr__"], x, name)
     return y, None if back is None else (_run_of_module, back)
+
+
+def _by_method(method: Any, x: Any, name: str) -> tuple[Any, Any]:
+    """What a method that is asked for an attribute gives."""
+    try:
+        return calls.call(method, (name,))
+    except AttributeError as error:
+        tell(error, x, name)
+        raise
+
+
+def tell(error: AttributeError, x: Any, name: str) -> None:
+    """The AttributeError of a method that was asked tells what was looked for, as CPython has it."""
+    if error.name is None and error.obj is None:
+        error.name, error.obj = name, x
 
 
 def _run_of_module(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -197,7 +212,7 @@ def _property_or(x: Any, name: str, found: property, other: Any) -> tuple[Any, A
         y, back = later.escaping.attempt(calls.call, found.fget, (x,))
         return y, None if back is None else (_run_first, back)
     except AttributeError as error:
-        return _after(later.escaping.swallowed(error), _called(calls.call(other.__get__(x, type(x)), (name,))))
+        return _after(later.escaping.swallowed(error), _called(_by_method(other.__get__(x, type(x)), x, name)))
 
 
 def _after(first: Any, made: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -246,11 +261,11 @@ def _custom(x: Any, name: str, cls: type, method: Any) -> tuple[Any, Any]:
     """A class with its own `__getattribute__`; `__getattr__` is asked when that raises."""
     other = find(cls, "__getattr__")
     if other is None:
-        return _called(calls.call(method.__get__(x, cls), (name,)))
+        return _called(_by_method(method.__get__(x, cls), x, name))
     try:
         return _called(later.escaping.attempt(calls.call, method.__get__(x, cls), (name,)))
     except AttributeError as error:
-        return _after(later.escaping.swallowed(error), _called(calls.call(other.__get__(x, cls), (name,))))
+        return _after(later.escaping.swallowed(error), _called(_by_method(other.__get__(x, cls), x, name)))
 
 
 def _cached(x: Any, name: str, found: functools.cached_property) -> tuple[Any, Any]:
@@ -281,7 +296,7 @@ def of_class(x: type, name: str) -> tuple[Any, Any]:
         y, back = calls.call(find(type(held), "__get__").__get__(held, type(held)), (None, x))
         return y, None if back is None else (_run_asked, back)
     if held is None and found is None and is_python(find(type(x), "__getattr__")):
-        y, back = calls.call(find(type(x), "__getattr__").__get__(x, type(x)), (name,))
+        y, back = _by_method(find(type(x), "__getattr__").__get__(x, type(x)), x, name)
         return y, None if back is None else (_run_asked, back)
     y = getattr(x, name)
     if type(y) is MappingProxyType and name == "__dict__":

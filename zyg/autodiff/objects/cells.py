@@ -45,7 +45,7 @@ def record_get_global(scope: dict[str, Any], name: str) -> tuple[Any, Any]:
     builtins = scope["__builtins__"]
     builtins = builtins if isinstance(builtins, dict) else vars(builtins)
     if name not in builtins:
-        raise NameError(f"name '{name}' is not defined")
+        raise NameError(f"name '{name}' is not defined", name=name)
     return builtins[name], None
 
 

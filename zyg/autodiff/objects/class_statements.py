@@ -288,7 +288,7 @@ def _global(name: str) -> Any:
     for names in (frame.f_globals, frame.f_builtins):
         if name in names:
             return names[name]
-    raise NameError(f"name '{name}' is not defined")
+    raise NameError(f"name '{name}' is not defined", name=name)
 
 
 def set_up_annotations(namespace: dict[str, Any]) -> None:

@@ -36,9 +36,9 @@ def binary(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
         if isinstance(sequence, (list, deque, array.array)):
             y = a * b
             return y, (run_list_repeated, y, sequence, len(sequence), -len(y))
-        if type(a) in PLAIN and type(b) in PLAIN:  # text
-            return a * b, None
         if isinstance(sequence, (str, bytes)):
+            if type(a) in PLAIN and type(b) in PLAIN:
+                return a * b, None
             return reentry.followed(operator.mul, (a, b))
     elif op == "or" and isinstance(a, dict) and isinstance(b, dict):
         return _dict_union(a, b)

@@ -218,7 +218,7 @@ def _operator(op: str, ta: type, tb: type) -> Callable[[Any, Any], tuple[Any, An
 
     def record(a: Any, b: Any) -> tuple[Any, Any]:
         if of_zones and not _calculate_alone((a, b)):
-            return arithmetic.unknown(op, a, b)
+            return arithmetic.unknown(op, a, b, function)
         y = function(a, b)
         held = _holding.held
         if of_numbers or held is None or id(a) in held or id(b) in held:

@@ -23,6 +23,8 @@ def unpacked(x: Any, number: int) -> tuple[Any, ...]:
         return (*x, (run_unpack_list, x))
     if iteration.stepped_as(type(x)) is tuple and len(items := tuple(iteration.own_items(x))) == number:
         return (*items, (run_unpack_tuple,))
+    if find(type(x), "__iter__") is None and find(type(x), "__getitem__") is None:
+        raise TypeError(f"cannot unpack non-iterable {type(x).__name__} object")
     iterator, rec = iteration.with_backs(x)
     items, backs = [], []
     with reentry.undone((_run_left, backs, rec)):

@@ -178,7 +178,15 @@ def _method_of_tuple(function: FunctionType, x: Any) -> tuple[Any, Any]:
 
 def _asked(name: str, forward: Any) -> Reader:
     """`__getattr__` is asked for what no instance has."""
-    return lambda x: forward(x, name)
+
+    def read(x: Any) -> tuple[Any, Any]:
+        try:
+            return forward(x, name)
+        except AttributeError as error:
+            attributes.tell(error, x, name)
+            raise
+
+    return read
 
 
 def _held_or_asked(name: str, forward: Any) -> Reader:
@@ -189,7 +197,11 @@ def _held_or_asked(name: str, forward: Any) -> Reader:
         if name in held:
             y = held[name]
             return y, HELD
-        return forward(x, name)
+        try:
+            return forward(x, name)
+        except AttributeError as error:
+            attributes.tell(error, x, name)
+            raise
 
     return read
 
@@ -202,7 +214,11 @@ def _read_or_asked(name: str, forward: Any) -> Reader:
             return object.__getattribute__(x, name), (attributes.run_attr, x, name)
         except AttributeError:
             pass
-        return forward(x, name)
+        try:
+            return forward(x, name)
+        except AttributeError as error:
+            attributes.tell(error, x, name)
+            raise
 
     return read
 

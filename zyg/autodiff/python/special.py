@@ -139,7 +139,7 @@ def run_reflected(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
     """RECORD of an in-place operator, which remembers the methods of classes; those without one have the plain operator."""
     general, plain = objects.RECORD[f"i{op}"], OPERATORS[op]
-    slot = f"__i{op}__"
+    slot, forward, reflected = f"__i{op}__", f"__{op}__", f"__r{op}__"
     short = numpy_operators.INPLACE[op]
     tables = new_tables()
 
@@ -149,7 +149,9 @@ def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
         if cls is ndarray:
             return short(a, b) or general(a, b)
         if cls in SCALARS:
-            return plain(a, b)
+            tb = type(b)
+            known = tb in SCALARS or tb is ndarray or find_special(tb, reflected) is not None
+            return plain(a, b) if known else general(a, b)  # which raises what CPython does
         found = tables[1 if bodies else 0].get(cls)
         if found is not None:
             if getattr(cls, slot) is found[1]:
@@ -158,7 +160,7 @@ def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
         elif is_plain(find(cls, slot)):
             _note_special(tables, cls, slot, 2)
         elif cls.__dictoffset__ and find_special(cls, slot) is None and is_of_python(cls):
-            return plain(a, b)
+            return plain(a, b) if find_special(cls, forward) is not None else general(a, b)
         return general(a, b)
 
     record.__name__ = record.__qualname__ = f"record_i{op}"
