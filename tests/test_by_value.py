@@ -127,3 +127,25 @@ def test_truth_values_are_axes_where_numpy_takes_them():
                 zyg.jit(call)(A)
         else:
             np.testing.assert_array_equal(zyg.jit(call)(A), expected)
+
+
+def test_what_is_tried_is_seen_by_no_other_call(monkeypatch):
+    """While one call tries arguments by their values, another thread's calls go on by types."""
+    from zyg.callables import DISPATCHER
+    from zyg.dispatch import MAX_ROWS, Dispatcher
+
+    f = zyg.jit(weighted)
+    dispatcher = getattr(f, DISPATCHER)
+    plain = dispatcher.types_of((A, 1, 2), {}, MAX_ROWS, dispatcher.by_value)
+    specialise, seen = Dispatcher._specialise, []
+
+    def watched(self, *args):
+        if self is dispatcher:
+            seen.append(self.types_of((A, 1, 2), {}, MAX_ROWS, self.by_value))
+        return specialise(self, *args)
+
+    monkeypatch.setattr(Dispatcher, "_specialise", watched)
+    assert f(A, 1, 2) == weighted(A, 1, 2)
+    assert len(seen) > 2 and set(seen) == {plain}
+    assert dispatcher.types_of((A, 1, 2), {}, MAX_ROWS, dispatcher.by_value) != plain  # what has helped stays
+    assert f(A, 0, 3) == weighted(A, 0, 3)

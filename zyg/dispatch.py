@@ -167,6 +167,15 @@ def _is_mutable(type: Type) -> bool:
     return isinstance(type, MUTABLE)
 
 
+@record(frozen=True)
+class ByValue:
+    """Whose integers code is compiled for by their values (axes, say): arguments, by position or name, and variables that the
+    function has by name."""
+
+    arguments: frozenset[int | str] = frozenset()
+    variables: bool = False
+
+
 _ATTEMPTS = 4
 
 
@@ -196,9 +205,8 @@ class Dispatcher:
         self.refusals: Refusals | None = None
         # Several for one key differ in the types of global or captured inputs.
         self.specialisations: dict[Any, list[Specialisation]] = {}
-        # Arguments, by position or name, whose integers are compiled for by their values: axes, say.
-        self.by_value: frozenset[int | str] = frozenset()
-        self._fixed = False
+        # What has helped where something has to be a constant; replaced as a whole, as others may be typing arguments.
+        self.by_value = ByValue()
         # Whether lists of objects may be taken as lists of what the objects hold, which are then only read.
         self._lends = exact is None
         self._unbound: Any = False  # not looked for
@@ -359,7 +367,9 @@ class Dispatcher:
             return range(kind in DIRECT_KINDS, count)
         return (argnums if isinstance(argnums, tuple) else (argnums,)) if kind in ("grad", "value_and_grad") else ()
 
-    def types_of(self, args: tuple[Any, ...], keywords: dict[str, Any], apart: int) -> tuple[Type, ...]:
+    def types_of(
+        self, args: tuple[Any, ...], keywords: dict[str, Any], apart: int, by_value: ByValue
+    ) -> tuple[Type, ...]:
         """The types of the arguments; an error names the argument that has none. Objects in lists of up to `apart` are looked at one
         by one."""
         result = []
@@ -367,7 +377,7 @@ class Dispatcher:
         typing.lends_beyond = apart if self._lends else None
         asked, first = self._arguments_with_gradients(len(args)), self.transform.kind in DIRECT_KINDS
         for at, value in enumerate([*args, *keywords.values()]):
-            typing.by_value = (at if at < len(args) else list(keywords)[at - len(args)]) in self.by_value
+            typing.by_value = (at if at < len(args) else list(keywords)[at - len(args)]) in by_value.arguments
             typing.differentiated = at in asked
             typing.derivative = self.transform.kind != "jit" and at >= first
             try:
@@ -398,13 +408,15 @@ class Dispatcher:
     def _has_short_lists(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
         """Whether there are objects that are lent and can be looked at one by one."""
         try:
-            return self.types_of(args, keywords, MAX_LIST) != self.types_of(args, keywords, MAX_ROWS)
+            by_value = self.by_value
+            long = self.types_of(args, keywords, MAX_ROWS, by_value)
+            return self.types_of(args, keywords, MAX_LIST, by_value) != long
         except ArgumentError:
             return False
 
     def _specialise_apart(self, args: tuple[Any, ...], keywords: dict[str, Any], apart: int) -> Specialisation:
         try:
-            return self._specialise(args, keywords, apart)
+            return self._specialise(args, keywords, apart, self.by_value)
         except NeedsConstant:
             with compile_lock:
                 return self._specialise_by_value(args, keywords, apart)
@@ -413,25 +425,24 @@ class Dispatcher:
         """Where something has to be a constant, it may be one with integers taken by their values: those of variables,
         then also those of one argument, then those of all. What has helped once is done from then on."""
         given: list[int | str] = [*range(len(args)), *keywords]
-        choices = [self.by_value, *(self.by_value | {at} for at in given), self.by_value | set(given)]
-        before = self.by_value, self._fixed
-        self._fixed = True
+        before = self.by_value.arguments
         refused: NeedsConstant | None = None
-        for choice in choices:
-            self.by_value = choice
+        for arguments in (before, *(before | {at} for at in given), before | set(given)):
+            choice = ByValue(arguments, True)
             try:
-                return self._specialise(args, keywords, apart)
+                found = self._specialise(args, keywords, apart, choice)
             except NeedsConstant as error:
                 refused = refused or error
-            except BaseException:
-                self.by_value, self._fixed = before
-                raise
-        self.by_value, self._fixed = before
+            else:
+                self.by_value = choice
+                return found
         assert refused is not None
         raise refused
 
-    def _specialise(self, args: tuple[Any, ...], keywords: dict[str, Any], apart: int) -> Specialisation:
-        types = self.types_of(args, keywords, apart)
+    def _specialise(
+        self, args: tuple[Any, ...], keywords: dict[str, Any], apart: int, by_value: ByValue
+    ) -> Specialisation:
+        types = self.types_of(args, keywords, apart, by_value)
         key = (types, tuple(keywords))
         with compile_lock:
             known = self.specialisations.get(key, [])
@@ -441,7 +452,7 @@ class Dispatcher:
                     if specialisation.entry is not before:
                         self._install()
                     return specialisation
-            specialisation = self._compile(types, tuple(keywords))
+            specialisation = self._compile(types, tuple(keywords), by_value.variables)
             if specialisation.entry is None:
                 return specialisation
             # Those whose assumptions are broken are of no use any more; those for other types of inputs may be.
@@ -453,20 +464,20 @@ class Dispatcher:
 
     # ---------------------------------------------------------------------------------------- compiling
 
-    def request(self, types: tuple[Type, ...], keywords: tuple[str, ...] = ()) -> pipeline.Request:
+    def request(self, types: tuple[Type, ...], keywords: tuple[str, ...], fixed: bool) -> pipeline.Request:
         callee = self._callable()
         if callee is None:
             raise InternalError("the callable of a dispatcher is gone", "dispatch")
         options = effective_options(self.transform)
-        return pipeline.Request(callee, types, keywords, options, self._fixed, bool(self.exact))
+        return pipeline.Request(callee, types, keywords, options, fixed, bool(self.exact))
 
-    def _compile(self, types: tuple[Type, ...], keywords: tuple[str, ...]) -> Specialisation:
+    def _compile(self, types: tuple[Type, ...], keywords: tuple[str, ...], fixed: bool) -> Specialisation:
         names, positional_only = self._names(len(types) - len(keywords), keywords)
         shape = None
         if self.transform.function is not None:
             from . import sharing  # on demand: what it needs of the front end is loaded by the first compilation
 
-            shape, asked = sharing.shape_of(self.transform), (types, keywords, self._fixed)
+            shape, asked = sharing.shape_of(self.transform), (types, keywords, fixed)
             for compiled in sharing.find(shape, *asked) if shape is not None else ():
                 self.accept(compiled.inferred)
                 specialisation = Specialisation(self.name, compiled, names, positional_only, len(keywords))
@@ -475,7 +486,7 @@ class Dispatcher:
         # Another thread may change what the code refers to while it is compiled, and do so again and again.  In the end
         # code is run as of when it was compiled, which was during the call, but it is not kept.
         for _ in range(_ATTEMPTS):
-            compiled = pipeline.compile(self.request(types, keywords))
+            compiled = pipeline.compile(self.request(types, keywords, fixed))
             self.accept(compiled.inferred)
             specialisation = Specialisation(self.name, compiled, names, positional_only, len(keywords))
             with pipeline.timed(self.name, "entry"):
