@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +20,7 @@ from .scalars import all_of, any_of, boolean, negate, scalar_value
 from .type_names import certain, class_of, operand_name, python_type_name
 from .values import (
     GIVEN,
+    LENT,
     LISTED,
     READ_ONLY,
     STAND_IN,
@@ -30,6 +30,7 @@ from .values import (
     ComplexArrayValue,
     ComplexValue,
     ConflictValue,
+    DictValue,
     FunctionValue,
     Known,
     MaybeValue,
@@ -228,12 +229,13 @@ def _slice_parts(v: Abstract) -> tuple[Abstract, ...] | None:
 
 def same_item(e: Evaluator, x: Abstract, y: Abstract) -> Value:
     """How containers compare `x`, an item of theirs, with `y`: an object is equal to itself, whatever its class says."""
-    if x is y and isinstance(x, StructValue) and x.lent:
+    if x is y and unknown_objects(e, x):
         return const(True)
-    for v in _lent(x):
-        if special(e, v, "__eq__") is not None and any(other.cls is v.cls for other in _lent(y)):
+    others = {class_of(e, v) for v in unknown_objects(e, y)}
+    for v in unknown_objects(e, x):
+        if class_of(e, v) in others and special(e, v, "__eq__") is not None:
             raise e.refuse(
-                f"objects out of a list of many that is an argument, of the class {v.cls.__name__}, which has an `__eq__`, as items of "
+                f"objects out of a list of many that is an argument, of the class {python_type_name(e, v)}, which has an `__eq__`, as items of "
                 "containers that are compared: there, an object is equal to itself in any case",
                 hint="compare them by ==, one by one",
             )
@@ -243,12 +245,15 @@ def same_item(e: Evaluator, x: Abstract, y: Abstract) -> Value:
     return scalar_value(e, e.if_else(same, lambda: Known(True), lambda: boolean(equal(e, x, y))))
 
 
-def _lent(v: Abstract) -> Iterator[StructValue]:
-    """The objects, lent by a list that is an argument, of which a value may be one."""
-    if isinstance(v, StructValue) and v.lent:
-        yield v
-    for part in (v.item,) if isinstance(v, MaybeValue) else v.options if isinstance(v, ChoiceValue) else ():
-        yield from _lent(part)
+def unknown_objects(e: Evaluator, v: Abstract) -> list[Abstract]:
+    """Those objects of which a value may be one that are lent by a list that is an argument: which objects of the program they are is not
+    known. This is for `identical` and `same_item` to ask, by which goes all that tells identity: `is`, and how containers compare."""
+    if isinstance(v, MaybeValue):
+        return unknown_objects(e, v.item)
+    if isinstance(v, ChoiceValue):
+        return [x for option in v.options for x in unknown_objects(e, option)]
+    lent = e.heap[v.id].state & LENT if isinstance(v, Reference) else isinstance(v, (StructValue, DictValue)) and v.lent
+    return [v] if lent else []
 
 
 def _all_equal(e: Evaluator, pairs: list[tuple[Abstract, Abstract]]) -> Value:
@@ -361,7 +366,7 @@ def _may_be_one(e: Evaluator, a: Abstract, b: Abstract) -> bool:
     states = [e.heap[v.id].state if isinstance(v, Reference) else READ_ONLY for v in (a, b)]
     if not any(isinstance(v, Reference) for v in (a, b)):
         return True  # by value
-    if any(isinstance(v, StructValue) and v.lent for v in (a, b)):
+    if unknown_objects(e, a) or unknown_objects(e, b):
         return True
     if any(isinstance(v, StructValue) for v in (a, b)):
         return any(state & LISTED for state in states)  # out of a list that has them by value
