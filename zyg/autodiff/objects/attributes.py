@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import gc
+import weakref
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -74,6 +75,11 @@ def _of_module(x: ModuleType, name: str) -> tuple[Any, Any]:
         return getattr(x, name), (run_attr, x, name)
     y, back = _by_method(own["__getattr__"], x, name)
     return y, None if back is None else (_run_of_module, back)
+
+
+def behind(proxy: Any) -> Any:
+    """The object that a `weakref.proxy` stands for: a method that every object has is bound to it. ReferenceError if it is gone."""
+    return proxy.__sizeof__.__self__
 
 
 def _by_method(method: Any, x: Any, name: str) -> tuple[Any, Any]:
@@ -164,6 +170,8 @@ def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
         method = find(cls, "__getattribute__")
         if is_python(method):
             return _custom(x, name, cls, method)
+        if cls in weakref.ProxyTypes:
+            return record_getattr(behind(x), name)
         if found is None:
             if isinstance(x, (BaseException, functools.partial)) and name in x.__dict__:
                 return x.__dict__[name], (run_attr, x, name)
@@ -557,6 +565,8 @@ def record_setattr(x: Any, value: Any, name: str) -> Any:
     """`x.name = value`."""
     cls = type(x)
     method = find(cls, "__setattr__")
+    if cls in weakref.ProxyTypes:
+        return record_setattr(behind(x), value, name)
     if _sets_by_call(method):
         return _shifted(calls.call(method.__get__(x, cls), (name, value))[1])
     return set_plainly(x, name, value)
@@ -656,6 +666,8 @@ def record_delattr(x: Any, name: str) -> Any:
     """`del x.name`."""
     cls = type(x)
     method = find(cls, "__delattr__")
+    if cls in weakref.ProxyTypes:
+        return record_delattr(behind(x), name)
     if _deletes_by_call(method):
         back = calls.call(method.__get__(x, cls), (name,))[1]
         return None if back is None else (_run_called, back)

@@ -14,6 +14,7 @@ import functools
 import inspect
 import operator
 import types
+import weakref
 from collections.abc import Callable
 from inspect import Parameter
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
@@ -613,6 +614,8 @@ def _by_type(f: Any) -> Handler:
         return functools.partial(objects.functools_.call_partial, f)
     if type(f) is types.GenericAlias:
         return functools.partial(call_alias, f)
+    if isinstance(f, weakref.ref) and objects.arithmetic.find(type(f), "__call__") is weakref.ref.__call__:
+        return functools.partial(call_plainly, f)  # the object, whose cotangents are its own
     return functools.partial(call_object, f)
 
 

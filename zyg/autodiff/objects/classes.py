@@ -133,7 +133,24 @@ def _with_callback(make: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     for f in (args[2:] if make is weakref.finalize and kwargs else args)[1:]:
         for function in effects.functions_in(getattr(f, "__func__", f)):
             _check_late(function, None, f"a callback of {make.__name__}, {function.__name__}, which changes something")
-    return make(*args, **kwargs), None
+    made, cls = make(*args, **kwargs), type(args[0])
+    if issubclass(cls, _FLOWING) or make is weakref.proxy and not _is_used_by_names(cls):
+        what = f"a weak reference to a {cls.__name__}, in code that is differentiated through Python"
+        foreign.refuse(what, foreign.caller(), "keep the object itself, or a weakref.ref of an object of a plain class")
+    return made, None
+
+
+def _is_used_by_names(cls: type) -> bool:
+    """Whether what there is to an instance are its attributes and methods: of operators a proxy leaves no trace."""
+    if any(not c.__flags__ & _HEAP for c in cls.__mro__[:-1]):
+        return False
+    return all(
+        find(cls, name) is None
+        for name in ("__getitem__", "__iter__", "__next__", "__float__", "__complex__", "__call__")
+    )
+
+
+_HEAP = 1 << 9
 
 
 for _make in (weakref.ref, weakref.finalize, weakref.proxy):

@@ -256,6 +256,10 @@ def followed(
     kwargs = kwargs or {}
     operands = (*args, *kwargs.values())
     functions = entered((*operands, *others), deep, inside)
+    if not _PROXIES.isdisjoint(map(type, operands)) and f not in _OF_PROXIES:
+        what = f"{foreign.name_of(f)} of a weakref.proxy, in code that is differentiated through Python"
+        hint = "use weakref.ref and call it, or a method of the object by its name"
+        raise Unsupported(what, foreign.position_of(foreign.caller()), hint=hint)
     if not functions and not steps_on(operands):
         return f(*args, **kwargs), None
     log: list[tuple[Any, tuple[Any, ...], Any]] = []
@@ -263,6 +267,10 @@ def followed(
     if not log:
         return value, None
     return value, (run_followed, value, operands, log, foreign.caller(), foreign.name_of(f), others)
+
+
+_PROXIES = frozenset(weakref.ProxyTypes)
+_OF_PROXIES = frozenset({isinstance, issubclass, type, id, repr, callable})  # what these tell is not of the object
 
 
 def run_with_traps(
