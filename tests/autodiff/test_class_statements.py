@@ -7,12 +7,14 @@ import dataclasses
 import enum
 import gc
 import typing
+from typing import Any
 
 import pytest
 
 import zyg
 from tests.oracles import differences
 from tests.turns import each_in_turn
+from zyg.fallback import python_pullback
 
 pytestmark = each_in_turn
 
@@ -317,3 +319,44 @@ def test_errors_of_class_statements():
     f(0.5, expected)
     zyg.gradient(f, 0.5, found)
     assert len(found) == 2 and found == expected
+
+
+class Counted:
+    k = 2.0
+
+
+class StandIn:
+    """Asked once for what stands in for it."""
+
+    asked = 0
+
+    def __mro_entries__(self, bases):
+        StandIn.asked += 1
+        return (Counted,)
+
+
+class OwnNamespace(type):
+    @classmethod
+    def __prepare__(metacls, name, bases, /, **keywords):
+        return {}
+
+
+@pytest.mark.parametrize("keywords", [{}, {"metaclass": OwnNamespace}])
+def test_bases_are_asked_once(keywords):
+    stand_in: Any = StandIn()
+
+    def f(x):
+        class A(stand_in, **keywords):
+            def times(self):
+                return x * x * self.k
+
+        made: Any = A
+        assert made.__orig_bases__ == (stand_in,)
+        return made().times()
+
+    StandIn.asked = 0
+    value, back = python_pullback(f, (1.5,), {})
+    assert (value, back(1.0), StandIn.asked) == (4.5, (6.0,), 1)
+    StandIn.asked = 0
+    assert python_pullback(lambda x: python_pullback(f, (x,), {})[1](1.0)[0], (1.5,), {})[1](1.0) == (4.0,)
+    assert StandIn.asked == 1

@@ -132,15 +132,6 @@ def _stated(types: Sequence[Type], attrs: dict[str, Any]) -> None:
     return None
 
 
-def _exactly(operands: Sequence[Type], *results: Type) -> Typing:
-    def typing(types: Sequence[Type], attrs: dict[str, Any]) -> Sequence[Type]:
-        if list(types) != list(operands):
-            _fail(f"operands {', '.join(map(str, types))} should be {', '.join(map(str, operands))}")
-        return results
-
-    return typing
-
-
 def _array(types: Sequence[Type]) -> Array:
     if types and isinstance(types[0], Array):
         return types[0]

@@ -25,7 +25,9 @@ def _build_class(body: FunctionType, name: str, /, *bases: Any, **keywords: Any)
     resolved = types.resolve_bases(bases)
     meta = metaclass(resolved, keywords)
     if meta is None:
-        made = builtins.__build_class__(body, name, *bases, **keywords)
+        made = builtins.__build_class__(body, name, *resolved, **keywords)  # (`__mro_entries__` has been asked)
+        if resolved is not bases and resolved != bases:
+            type.__setattr__(made, "__orig_bases__", bases)
         form = structure.form(body)
         if not structure.holds_numbers(form) or not _reads_captured(body.__code__):
             return made, None
@@ -85,21 +87,6 @@ def _note_bases(namespace: dict[str, Any], bases: tuple[Any, ...], resolved: tup
     """A class knows the bases of its statement, where others stand in for them."""
     if resolved is not bases and resolved != bases:
         namespace["__orig_bases__"] = bases
-
-
-def make_class(
-    meta: Any, name: str, bases: tuple[Any, ...], namespace: dict[str, Any], keywords: dict[str, Any]
-) -> Any:
-    """The class of a namespace that is filled."""
-    resolved = types.resolve_bases(bases)
-    _note_bases(namespace, bases, resolved)
-    return meta(name, resolved, namespace, **{k: v for k, v in keywords.items() if k != "metaclass"})
-
-
-@known(make_class)
-def _make_class(meta: Any, name: Any, bases: Any, namespace: dict[str, Any], keywords: Any) -> tuple[Any, Any]:
-    made = make_class(meta, name, bases, namespace, keywords)
-    return made, (_run_made, made, namespace, None)
 
 
 def _by_type(make: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
