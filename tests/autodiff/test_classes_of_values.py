@@ -409,3 +409,50 @@ def test_operators_and_arguments_behind_a_star(f):
         assert python_pullback(first, (0.7,), {})[1](1.0)[0] == pytest.approx(
             differences.derivative(first, 0.7), rel=1e-7
         )
+
+
+class Swapped(tuple):
+    """Its properties are out of order, one of them counts from the end, and not all of its tuples have the same length."""
+
+    second = property(operator.itemgetter(1))
+    first = property(operator.itemgetter(0))
+    last = property(operator.itemgetter(-1))
+
+
+@pytest.mark.parametrize("length", [2, 3, 4])
+def test_properties_that_get_items_in_tuples_of_several_lengths(length):
+    def f(x, y):
+        total = 0.0
+        for k in range(2):
+            p = Swapped([x * y] * (length + k - 2) + [x, y])
+            total += p.second * p.first * p.last + p[0] * p.first**2 + p.second
+        return total
+
+    value, back = python_pullback(f, (0.7, 1.3), {})
+    assert value == pytest.approx(f(0.7, 1.3), rel=1e-15)
+    assert back(1.0) == pytest.approx(differences.gradient(f, 0.7, 1.3))
+    slope = zyg.grad(lambda x, y: back_of(f, x, y))(0.7, 1.3)
+    expected = differences.derivative(lambda x: differences.derivative(lambda v: f(v, 1.3), x), 0.7)
+    assert slope == pytest.approx(expected, rel=1e-5)
+
+
+def back_of(f, *args):
+    return zyg.gradient(f, *args)[0]
+
+
+def test_a_property_that_comes_to_get_another_item():
+    class Pair(tuple):
+        a = property(operator.itemgetter(0))
+
+    def f(x, y):
+        p = Pair((x, y))
+        total = p.a * x
+        Pair.a = property(operator.itemgetter(1))
+        total += p.a * y * y
+        Pair.a = property(operator.itemgetter(0))
+        return total + p.a
+
+    for _ in range(3):
+        value, back = python_pullback(f, (0.7, 1.3), {})
+        assert value == pytest.approx(0.7**2 + 1.3**3 + 0.7)
+        assert back(1.0) == pytest.approx((2.0 * 0.7 + 1.0, 3.0 * 1.3**2))

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..identity import ByIdentity
+
 # Exactly these types: arithmetic on them is CPython's own, and cannot run code of the user's.
 NUMBERS = frozenset({float, int, bool, complex})
 # And those of NumPy that the items of most arrays are: operators on all of these calculate, and run nothing else.
@@ -151,15 +153,65 @@ def joined(d: Any, x: tuple[Any, ...], places: tuple[int, ...], *parts: Any) -> 
 
 
 def joined_by_name(d: Any, x: Any, places: tuple[int | str, ...], *parts: Any) -> Any:
-    """The same of a named tuple, whose places may be names of fields."""
-    fields = x._fields
-    items: list[Any] = list(d) if type(d) is tuple else [None] * len(fields)
-    for at, c in zip(places, parts):
+    """The same where places may be names: of fields of a named tuple, or of properties that get an item."""
+    numbers, whole = numbers_of(x, places)
+    if d is None and whole:
+        return parts
+    items: list[Any] = list(d) if type(d) is tuple else [None] * tuple.__len__(x)
+    for k, c in zip(numbers, parts):
         if c is not None:
-            k: int = at if type(at) is int else fields.index(at)
+            assert k is not None
             old = items[k]
             items[k] = c if old is None else old + c if type(old) is float else accumulate(old, c)
     return tuple(items) if d is None or type(d) is tuple else accumulate(d, tuple(items))
+
+
+# By class the items that its properties get, by name, and what has been found of several names together. What a name once stood for
+# it stands for here as long as the class lives.
+_places: ByIdentity = ByIdentity()
+
+
+def _places_of(cls: type) -> tuple[dict[str, int], dict[Any, Any]]:
+    known = _places.of(cls)
+    if known is None:
+        known = {}, {}
+        _places.note(cls, known)
+    return known
+
+
+def is_place(cls: type, name: str, place: int) -> bool:
+    """Whether a property of a class is noted to get the item at a place, and no other."""
+    if place < 0:
+        return False
+    known, several = _places_of(cls)
+    if name not in known:
+        several.clear()
+    return known.setdefault(name, place) == place
+
+
+def numbers_of(x: Any, places: tuple[int | str, ...]) -> tuple[tuple[int | None, ...], bool]:
+    """Which items of a tuple those are (None: a name stands for none), and whether they are all, in order."""
+    cls, count = type(x), tuple.__len__(x)  # (not all tuples of a class need be of one length)
+    known = _places.get(id(cls)) or _places_of(cls)
+    found = known[1].get((places, count))
+    return _find_numbers(cls, count, places, *known) if found is None else found
+
+
+def _find_numbers(
+    cls: Any, count: int, places: tuple[int | str, ...], known: dict[str, int], several: dict[Any, Any]
+) -> tuple[tuple[int | None, ...], bool]:
+    fields = getattr(cls, "_fields", None) or getattr(cls, "__match_args__", ())  # (of C code's: `time.struct_time`)
+    numbers = [
+        at if type(at) is int else known[at] if at in known else fields.index(at) if at in fields else None
+        for at in places
+    ]
+    found = tuple(numbers), numbers == list(range(count))
+    if len(several) < _MANY:
+        several[places, count] = found
+    return found
+
+
+_MANY = 1000
 
 
 def is_number(x: Any) -> bool:

@@ -28,7 +28,7 @@ from zyg.backend.pullbacks import HELD, in_field
 
 from ..objects import attributes, calls, classes, dates, functools_, native
 from ..objects.arithmetic import find, is_python
-from ..objects.cotangents import DATES, accumulate, is_number
+from ..objects.cotangents import DATES, accumulate, is_number, is_place
 from ..objects.math_ import place_got
 from ..objects.passing import passes
 from .bound import call_known_method, forward_of_method
@@ -55,7 +55,7 @@ def reader(cls: type, name: str) -> Reader | None:
         return functools.partial(_method_of_tuple, found)
     place = _place_of(found) if find(cls, "__getitem__") is tuple.__getitem__ else None
     if place is not None:
-        return functools.partial(_item_of_tuple, place)
+        return _item_of_tuple(found.fget, place, in_field if is_place(cls, name, place) else _run_item_of_tuple)
     if type(found) is property and (is_of_values(cls) or has_plain_shadow(cls)):
         return _of_property(found) if find(cls, "__getattr__") is None else None
     if not has_plain_shadow(cls):
@@ -156,13 +156,28 @@ def _place_of(found: Any) -> int | None:
     return place_got(calls.forward_of(getter)) if type(getter) is operator.itemgetter else None
 
 
-def _item_of_tuple(place: int, x: Any) -> tuple[Any, Any]:
-    count = tuple.__len__(x)
-    return tuple.__getitem__(x, place), (_run_item_of_tuple, place if place >= 0 else place + count, count)
+def _item_of_tuple(get: Any, place: int, run: Any) -> Reader:
+    """What a property gets by an `itemgetter`."""
+    backs: dict[int, tuple[Any, ...]] = {}  # by length
+    length = tuple.__len__
+
+    def read(x: Any) -> tuple[Any, Any]:
+        y, count = get(x), length(x)
+        back = backs.get(count)
+        if back is None:
+            back = run, place if place >= 0 else place + count, count
+            if len(backs) < _LENGTHS:
+                backs[count] = back
+        return y, back
+
+    return read
+
+
+_LENGTHS = 16
 
 
 def _run_item_of_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """As of a field of a named tuple (`in_field`), but that no field has the name of the property."""
+    """As of a field of a named tuple (`in_field`), but that the name does not tell the place."""
     if d is None:
         return None
     parts = [None] * back[2]
