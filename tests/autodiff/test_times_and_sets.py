@@ -8,8 +8,10 @@ import pickle
 import numpy as np
 import pytest
 
+import zyg
 from tests.oracles import differences
 from tests.turns import each_in_turn
+from zyg.autodiff.objects import dates
 from zyg.autodiff.objects.api import pullback
 from zyg.errors import Unsupported
 
@@ -155,3 +157,49 @@ def test_items_of_intersections():
 
     _, back = pullback(program, (0.7,))
     assert back(1.0) == (pytest.approx(differences.derivative(program, 0.7), rel=1e-7),)
+
+
+def days_between(rate, days, amounts):
+    start, total = days[0], 0.0
+    for day, amount in zip(days, amounts):
+        total += amount / (1.0 + rate) ** ((day - start).days / 365.0)
+    return total
+
+
+DAYS = [datetime.date(2024, 1, 1) + datetime.timedelta(days=40 * k) for k in range(12)]
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize("made", [lambda d: d, lambda d: datetime.datetime(d.year, d.month, d.day, 3)])
+def test_days_between_dates(made):
+    days, amounts = list(map(made, DAYS)), [1.0 + 0.1 * k for k in range(12)]
+    for _ in range(3):
+        value, back = pullback(days_between, (0.05, days, amounts), {})
+        assert value == days_between(0.05, days, amounts)
+        slope, _, parts = back(1.0)
+        step = 1e-5
+        low, high = (days_between(0.05 + s, days, amounts) for s in (-step, step))
+        assert slope == pytest.approx((high - low) / (2.0 * step), rel=1e-8)
+        assert parts == pytest.approx([(1.05) ** -((day - days[0]).days / 365.0) for day in days])
+    second = zyg.grad(lambda r: zyg.gradient(days_between, r, days, amounts)[0])(0.05)
+    low, high = (pullback(days_between, (0.05 + s, days, amounts), {})[1](1.0)[0] for s in (-step, step))
+    assert second == pytest.approx((high - low) / (2.0 * step), rel=1e-6)
+
+
+def test_a_number_goes_into_a_date_where_days_between_dates_were_counted():
+    def f(x, late):
+        total, day = 0.0, DAYS[1]
+        for k in range(4):
+            if k == late:
+                day = datetime.date(2024, 1, 1) + datetime.timedelta(days=10.0 * x)
+            total += (day - DAYS[0]).days * x
+        return total
+
+    for _ in range(2):
+        value, back = pullback(f, (5.0, 9), {})
+        assert back(1.0)[0] == 4 * 40.0
+        value, back = pullback(f, (5.0, 2), {})
+        assert value == f(5.0, 2)
+        with pytest.raises(Unsupported, match="which zyg cannot see into"):
+            back(1.0)
+    assert not dates.held_somewhere

@@ -12,7 +12,7 @@ from bytecode import Label
 from ..ir.core import Const, Value
 from ..ir.core import Instr as Operation
 from . import pulling, tape
-from .opcodes import CannotEmit, Tree, call, convert_value, format_value
+from .opcodes import PY313, CannotEmit, Tree, call, convert_value, format_value
 from .phrases import (
     REALS,
     begin_call,
@@ -172,7 +172,12 @@ def _direct_operator(e: Emitter, instr: Operation, operands: list[Value], flags:
 
 
 def _direct_of_types(e: Emitter, instr: Operation, operands: list[Value], slow: Label) -> None:
-    """An operator on what is exactly of some types, of which nothing is recorded."""
+    """An operator on what is exactly of some types, of which nothing is recorded, as long as attrs["unless"] is empty."""
+    if "unless" in instr.attrs:
+        e.out("LOAD_CONST", instr.attrs["unless"])
+        if PY313:
+            e.to_bool()
+        e.jump_if("TRUE", slow)
     for k in instr.attrs["tests"]:
         go_unless_type(e, operands[k], instr.attrs["exactly"][k], slow)
     for v in operands:

@@ -31,7 +31,7 @@ from zyg.errors import Unsupported
 from ..identity import ByIdentity
 from . import calls, classes, dates, foreign, later, native, numpy_
 from .arithmetic import find, is_python
-from .cotangents import DATES, INERT, NUMERIC, accumulate, is_number, numbers_of
+from .cotangents import DATES, INERT, NUMERIC, accumulate, is_number
 from .holders import Holder
 from .passing import passes
 from .shadows import Joined
@@ -212,11 +212,6 @@ def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
     if held is not None and name in held:
         return y, (run_attr, x, name)
     return y, (run_attr, _owner(cls, name), name)
-
-
-@calls.known(numbers_of, exact=True)
-def _numbers_of(x: Any, places: Any) -> tuple[Any, Any]:
-    return numbers_of(x, places), None
 
 
 def _property_or(x: Any, name: str, found: property, other: Any) -> tuple[Any, Any]:

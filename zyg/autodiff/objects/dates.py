@@ -46,6 +46,10 @@ class _Holding(threading.local):
 
 _holding = _Holding()
 
+# Something for each thread in which there are such dates: as long as this is empty there are none, and object code calculates
+# with dates by itself.
+held_somewhere: deque[None] = deque()
+
 
 def begin() -> None:
     """A pullback is about to be made."""
@@ -58,6 +62,8 @@ def end() -> None:
     """It is made, or has failed."""
     _holding.depth -= 1
     if not _holding.depth:
+        if _holding.held:
+            held_somewhere.pop()
         _holding.held = None
 
 
@@ -68,6 +74,8 @@ def hold(value: Any) -> None:
         for x in value:
             hold(x)
     elif type(value) in DATES and held is not None:
+        if not held:
+            held_somewhere.append(None)
         held[id(value)] = value
 
 
@@ -202,8 +210,10 @@ def reader(cls: type, name: str) -> Callable[[Any], tuple[Any, Any]]:
     """What reading an attribute of a date means."""
     what = f"the attribute `{name}` of a {cls.__name__}"
 
+    get = operator.attrgetter(name)
+
     def read(x: Any) -> tuple[Any, Any]:
-        y = getattr(x, name)
+        y = get(x)
         held = _holding.held
         return y, None if held is not None and id(x) not in held else _record(y, what, (x,))
 

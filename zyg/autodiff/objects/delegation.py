@@ -29,9 +29,14 @@ def handed_over() -> list[Record]:
 
 def can_be_handed_over(iterator: Any) -> bool:
     """Whether all that a generator gives is still to come, and nothing that has to be known of it in between."""
-    if type(iterator) is not Generator or iterator.record.started:
+    if type(iterator) is not Generator:
         return False
-    return later.compile.only_gives_items(iterator.forward.gi_code)
+    record = iterator.record
+    if record.items or record.done or record.handed_over or record.failed is not None:
+        return False  # (it was started)
+    code = record.code
+    found = later.compile.GIVE_ITEMS.get(id(code))
+    return later.compile.only_gives_items(code) if found is None else found
 
 
 @known(can_be_handed_over, exact=True)

@@ -124,7 +124,7 @@ class Record:
     def __init__(self, generator: Generator, back: Any):
         self.back = back
         self.code: CodeType = generator.forward.gi_code
-        self.closing = acts_when_closed(generator.forward)  # whether it may do something then
+        self.closing = acts_when_closed(generator.forward)  # whether it may do something when it is closed
         self.generator = weakref.ref(generator)
         self.items = 0  # how many there were
         self.before = [0]  # how many steps there had been when the end was found
@@ -144,7 +144,7 @@ class Record:
     @property
     def unfinished(self) -> bool:
         """Whether it still may do something when it is closed."""
-        return not self.done and cleans_up(self)
+        return not self.done and self.closing
 
     @property
     def given(self) -> int:
@@ -248,9 +248,10 @@ _cleaning = _Cleaning()
 def call(make: Any, /, *args: Any) -> tuple[Any, Any]:
     """(generator, back) of a call of a generator function."""
     generator = Generator(make(*args))
-    if cleans_up(generator.record):
-        _cleaning.records.append(generator.record)
-    return generator, (run_generator, generator.record)
+    record = generator.record
+    if record.closing:
+        _cleaning.records.append(record)
+    return generator, (run_generator, record)
 
 
 def begin() -> int:
@@ -553,17 +554,15 @@ def run_last_step(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None, end_of(back[1], None if d is None else d[1], shadows).sent
 
 
-def cleans_up(record: Record) -> bool:
-    """Whether a generator may do something when it is closed, as CPython does with one that nobody has any more."""
-    return record.closing
-
-
 def acts_when_closed(forward: Any) -> bool:
-    """The same, found out from what its items come from."""
+    """Whether a generator may do something when it is closed, as CPython does with one that nobody has any more; found out from what
+    its items come from."""
     while type(forward) is Generator:  # where this is differentiated in turn
         forward = forward.forward
-    found = later.compile.cleans_up(forward.gi_code)
-    if type(found) is bool:
+    found = later.compile.CLEAN_UP.get(id(forward.gi_code))
+    if found is None:
+        found = later.compile.cleans_up(forward.gi_code)
+    if found is True or found is False:
         return found
     space = forward.gi_frame.f_globals
     held = [space.get(name, getattr(builtins, name, None)) for name in found]

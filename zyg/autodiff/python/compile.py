@@ -116,7 +116,12 @@ def reverse_of(code: CodeType) -> FunctionType | None:
 def cleans_up(code: CodeType) -> bool | frozenset[str]:
     """Whether the generator function whose forward half `code` is gives items within a `try` or `with` statement; the names of the
     exceptions that its handlers are for, if they are for no others."""
-    return _halves[id(code)][0].attrs.get("cleans_up") or False
+    found = _halves[id(code)][0].attrs.get("cleans_up") or False
+    CLEAN_UP.note(code, found)
+    return found
+
+
+CLEAN_UP = ByIdentity()  # what has been found of that: a generator is asked when it is made
 
 
 def hands_on_at(code: CodeType) -> int | None:
@@ -129,7 +134,13 @@ def hands_on_at(code: CodeType) -> int | None:
 def only_gives_items(code: CodeType) -> bool:
     """Whether a generator whose forward half `code` is does neither: nobody has to know where it is suspended."""
     attrs = _halves[id(code)][0].attrs
-    return not attrs.get("cleans_up") and attrs["other_form"] is not None
+    found = not attrs.get("cleans_up") and attrs["other_form"] is not None
+    GIVE_ITEMS.note(code, found)
+    return found
+
+
+# What has been found of that: a generator is asked whenever another one gives its items.
+GIVE_ITEMS = ByIdentity()
 
 
 def is_watched(code: CodeType) -> bool:

@@ -3,6 +3,7 @@ their own. A guess, about speed alone."""
 
 from __future__ import annotations
 
+import datetime
 import enum
 from collections import namedtuple
 from collections.abc import Iterator
@@ -13,7 +14,8 @@ from typing import Any, TypeGuard
 from zyg.ir.core import Function
 
 from ..objects.arithmetic import find
-from ..objects.cotangents import VALUES
+from ..objects.attributes import OF_C
+from ..objects.cotangents import DATES, VALUES
 
 LENGTH = "__len__"
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
@@ -21,8 +23,13 @@ _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 def computed_attributes(code: CodeType, namespace: dict[str, Any]) -> frozenset[str]:
     """Names of properties and other descriptors, of fields of named tuples, and of members of enumerations, of the classes that a function with these global variables mentions,
-    or is a method of; if there is no such class, of all, but for names that are other things elsewhere. Such attributes are
-    recorded as often as not."""
+    or is a method of; if there is no such class, of all, but for names that are other things elsewhere; and of attributes of dates. Such
+    attributes are recorded as often as not."""
+    return _of_classes(code, namespace) | _of_dates(namespace)
+
+
+def _of_classes(code: CodeType, namespace: dict[str, Any]) -> frozenset[str]:
+    """The same but for those of dates."""
     around: Any = namespace.get(code.co_qualname.partition(".")[0])
     mentioned = [c for c in (around, *map(namespace.get, _names(code))) if _is_class(c)]
     if mentioned:
@@ -30,11 +37,24 @@ def computed_attributes(code: CodeType, namespace: dict[str, Any]) -> frozenset[
         if any(find(c, "__getattr__") is not None for c in mentioned):  # which has any name
             found |= {name for name in _names(code) if not any(type(find(c, name)) is FunctionType for c in mentioned)}
         return found
-    known = [c for c in list(namespace.values()) if _is_class(c) and c.__flags__ & _HEAP_TYPE]
-    plain = {
-        name for c in known if type(init := find(c, "__init__")) is FunctionType for name in init.__code__.co_names
-    }
-    return frozenset().union(*map(_computed, known)) - plain
+    return frozenset().union(*map(_computed, _classes_in(namespace))) - _set_by_classes(namespace)
+
+
+def _classes_in(namespace: dict[str, Any]) -> list[type]:
+    return [c for c in list(namespace.values()) if _is_class(c) and c.__flags__ & _HEAP_TYPE]
+
+
+def _set_by_classes(namespace: dict[str, Any]) -> frozenset[str]:
+    """Names of attributes that classes most likely set."""
+    functions = [find(c, "__init__") for c in _classes_in(namespace)]
+    return frozenset(name for f in functions if type(f) is FunctionType for name in f.__code__.co_names)
+
+
+def _of_dates(namespace: dict[str, Any]) -> frozenset[str]:
+    """What dates and times have, if there are any."""
+    if not any(id(x) in _SAY_DATES for x in list(namespace.values())):
+        return frozenset()
+    return _DATES - _set_by_classes(namespace)
 
 
 def _is_class(x: Any) -> TypeGuard[type]:
@@ -59,6 +79,10 @@ def _computed(cls: type) -> set[str]:
     return found | {LENGTH} if type(find(cls, LENGTH)) is FunctionType else found
 
 
+_SAY_DATES = frozenset(map(id, (datetime, *DATES)))
+_DATES = frozenset(
+    name for cls in DATES for name, held in vars(cls).items() if type(held) in OF_C and not name.startswith("__")
+)
 _KINDS = (property, cached_property, type(vars(namedtuple("_Example", "x"))["x"]))
 
 

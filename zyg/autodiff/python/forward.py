@@ -27,7 +27,7 @@ from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
 from .brief import QUIET
 from .computed import LENGTH
 from .items import calls_before_loops
-from .likely import counting, gone_through, likely_types
+from .likely import counting, gone_through, likely_types, spans
 from .normal import Normal, is_call_of, successors
 
 QUERIES = queries.DIRECT
@@ -111,6 +111,7 @@ class ForwardHalf:
         self.gathered = {} if brief else gathered(function)
         self.only_tested = _only_tested(function)  # comparisons whose truth alone matters
         self.counting: set[Value] = set() if brief else counting(function)
+        self.spans: set[Value] = set() if brief else spans(function)
         self.complex: set[Value] = set() if brief else complexes.likely_complex(function)
         # Attributes that are only called, by their calls; and per attribute what is known of the method.
         self.called = {} if brief else called_attributes(function)
@@ -321,7 +322,7 @@ class ForwardHalf:
                 function = special.record_part if op == "getitem" else function
             elif written:
                 attrs["direct"] = op
-                attrs |= likely_types(instr, self.makers, self.counts)
+                attrs |= likely_types(instr, self.makers, self.counts, self.spans)
             if complexes.is_about_complex(instr, self.complex):
                 attrs["complex"] = tuple(v in self.complex for v in instr.operands)
             likely = self._likely_container(instr)

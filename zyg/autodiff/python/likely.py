@@ -3,11 +3,14 @@ constants that are repeated (`[0.0] * n`), which carry no derivative. Guesses, a
 
 from __future__ import annotations
 
+import datetime
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from zyg.ir.core import Const, Function, Instr, Value
+
+from ..objects import dates
 
 from . import rules
 
@@ -93,9 +96,20 @@ def integers(function: Function) -> dict[Value, bool]:
     return found
 
 
-def likely_types(instr: Instr, makers: Mapping[Value, Instr], counts: Counter[Value]) -> dict[str, Any]:
+def spans(function: Function) -> set[Value]:
+    """Most likely the time between two days, by the attribute that is read of it."""
+    return {
+        i.operands[0] for _, i in function.instructions() if i.op == "getattr" and i.attrs["name"] == "days"
+    }
+
+
+def likely_types(
+    instr: Instr, makers: Mapping[Value, Instr], counts: Counter[Value], of_days: set[Value]
+) -> dict[str, Any]:
     """For an operator that most likely carries no derivative, what object code notes of it: the types that the operands have
     (`exactly`), and which of them are not known before the program runs."""
+    if instr.op == "sub" and instr.result in of_days:
+        return _of_types(instr, (datetime.date, datetime.date)) | {"unless": dates.held_somewhere}
     if rules.base(instr.op) == "add" and any(_is_text(v, makers) for v in instr.operands):
         return _of_types(instr, (str, str))
     if instr.op == "mul":

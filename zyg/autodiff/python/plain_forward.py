@@ -50,7 +50,7 @@ def _is_written_out(instr: Instr) -> bool:
             for v, types in zip(instr.operands[1:3], instr.attrs["plain"])
         )
     if "exactly" in instr.attrs:
-        return True
+        return "unless" not in instr.attrs  # which is asked at each
     if "plain" in instr.attrs or rules.base(direct) not in rules.DIRECT:
         return False
     return all(not isinstance(v, Const) or type(v.value) in REALS for v in instr.operands[1:])
