@@ -25,7 +25,8 @@ from .own import is_own
 
 class _Made(threading.local):
     def __init__(self) -> None:
-        self.exceptions: list[BaseException] = []  # by calls that are under way
+        self.calls = 0  # that are under way
+        self.exceptions: list[BaseException] = []  # made by them
 
 
 _made = _Made()
@@ -33,16 +34,20 @@ _made = _Made()
 
 def note(exception: BaseException) -> None:
     """Differentiated code has made this exception."""
-    _made.exceptions.append(exception)
+    made = _made
+    if made.calls:
+        made.exceptions.append(exception)
 
 
 def begin() -> int:
     """A call that is differentiated through Python begins."""
+    _made.calls += 1
     return len(_made.exceptions)
 
 
 def leave(mark: int, error: BaseException) -> None:
     """It has failed: who looks at the traceback finds the variables."""
+    _made.calls -= 1
     del _made.exceptions[mark:]
     tidy(error)
 
@@ -80,6 +85,7 @@ def _of_user(entry: TracebackType | None) -> TracebackType | None:
 
 def end(mark: int) -> None:
     """It has given a value."""
+    _made.calls -= 1
     exceptions = _made.exceptions[mark:]
     if not exceptions:
         return
