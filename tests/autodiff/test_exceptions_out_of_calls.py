@@ -4,8 +4,10 @@ of a plain call."""
 from __future__ import annotations
 
 import functools
+import gc
 import itertools
 import operator
+import weakref
 from collections import defaultdict
 
 import pytest
@@ -549,3 +551,42 @@ def test_global_variables_as_arguments():
     value, back = python_pullback(f, (1.5,), {})
     assert value == f(1.5)
     assert back(1.0) == pytest.approx(differences.gradient(f, 1.5), rel=1e-6)
+
+
+class SetBefore(Exception):
+    """Its own attribute `value`, which is that of StopIteration elsewhere, is set before its arguments are."""
+
+    def __init__(self, first, value):
+        self.value = value
+        super().__init__(first)
+
+
+def attribute_set_before_arguments(x, y):
+    try:
+        raise SetBefore(x * 2.0, y * 3.0)
+    except SetBefore as error:
+        return error.value * x + error.args[0] * y
+
+
+def test_an_attribute_that_is_set_before_the_arguments():
+    assert python_pullback(attribute_set_before_arguments, (2.0, 5.0), {})[1](1.0) == (25.0, 10.0)
+
+
+def test_exceptions_are_not_kept_where_no_call_lets_go_of_them():
+    gone = []
+
+    class Noted(Exception):
+        pass
+
+    def f(x):
+        try:
+            raise Noted(x)
+        except Noted as error:
+            gone.append(weakref.ref(error))
+            return error.args[0] * x
+
+    value, back = python_pullback(f, (3.0,), {})
+    assert back(1.0) == (6.0,)
+    del back
+    gc.collect()
+    assert gone[0]() is None

@@ -601,7 +601,7 @@ def _by_type(f: Any) -> Handler:
     if isinstance(f, type):
         return objects.dates.caller_of(f) if f in DATES else functools.partial(objects.classes.construct, f)
     if type(f) in _DESCRIPTORS:
-        return functools.partial(_unbound, f)
+        return functools.partial(_unbound, f, method_handler(f.__objclass__, f.__name__))
     if type(f) is types.MethodWrapperType:
         return functools.partial(_method_handler(type(f.__self__), f.__name__, f), f.__self__)
     if type(f) in GETTERS:
@@ -643,18 +643,11 @@ def call_alias(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     return y, back
 
 
-@passes()
-def _unbound(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+@passes(lambda variables: [(run_unshifted,)] if variables["args"] and variables["handler"] is not None else [])
+def _unbound(f: Any, handler: Handler | None, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A method of a builtin class, called through the class."""
-    if args:
-        handler = method_handler(f.__objclass__, f.__name__)
-        if handler is not None:
-            return _call_unbound(handler, *args, **kwargs)
-    return call_foreign(f, *args, **kwargs)
-
-
-@passes(lambda variables: [(run_unshifted,)])
-def _call_unbound(handler: Handler, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    if handler is None or not args:
+        return call_foreign(f, *args, **kwargs)
     y, back = handler(*args, **kwargs)
     return y, None if back is None else (run_unshifted, back)
 

@@ -324,8 +324,10 @@ OF_ZYG = frozenset(
 
 def arguments_are_known(exception: Any) -> Any:
     """What the arguments of an exception come from has been recorded, unlike with those that the interpreter raises."""
-    exception.__dict__[_KNOWN_ARGUMENTS] = True
-    tracebacks.note(exception)
+    held = exception.__dict__
+    if _KNOWN_ARGUMENTS not in held:
+        held[_KNOWN_ARGUMENTS] = True
+        tracebacks.note(exception)
     return exception
 
 
@@ -411,15 +413,19 @@ def is_noted(exception: Any, name: str, value: Any) -> bool:
 
 def _run_exception(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """The arguments of an exception are its `args`; those by keyword are none of them."""
-    if id(back[1]) not in shadows.holders:
-        return (None,) * (1 + back[2])
-    held = shadows.take_attr(back[1], "args") or ()
-    first = shadows.take_attr(back[1], "value")
-    held = (*held, *[None] * (back[2] - len(held)))
+    _, exception, count, attributes = back[:4]
+    if id(exception) not in shadows.holders:
+        return (None,) * (1 + count)
+    held = shadows.take_attr(exception, "args")
+    first = shadows.take_attr(exception, "value") if isinstance(exception, StopIteration) else None
+    if held is None and first is None and not attributes:
+        return (None,) * (1 + count)
+    held = held or ()
+    held = (*held, *[None] * (count - len(held)))
     if first is not None:
         held = (accumulate(held[0], first), *held[1:])
-    for name, k, at in back[3]:
-        c = shadows.take_attr(back[1], name)
+    for name, k, at in attributes:
+        c = shadows.take_attr(exception, name)
         if c is None:
             continue
         if k < 0:
@@ -607,4 +613,4 @@ def _add_note(x: BaseException, note: Any, /) -> tuple[Any, Any]:
 
 for _base in EXCEPTIONS:
     if "__init__" in _base.__dict__:
-        calls.method(_base, "__init__")(functools.partial(_exception_init, _base))
+        calls.method(_base, "__init__", exact=True)(functools.partial(_exception_init, _base))

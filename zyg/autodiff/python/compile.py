@@ -109,7 +109,7 @@ def differentiated_less(code: CodeType, times: int) -> tuple[CodeType | None, in
 
 def reverse_of(code: CodeType) -> FunctionType | None:
     """The reverse half that the pullbacks of a forward half begin with."""
-    half = _halves.of(code)
+    half = _halves.get(id(code))
     return None if half is None else half[1]
 
 

@@ -27,7 +27,10 @@ generators_are_watched = False
 def name_at(depth: int) -> str:
     """Where an exception has the pullback. Code that is differentiated again goes on to leave and take its pullbacks: these are
     values like others there, at a depth of their own."""
-    return f"__zyg_pullback_{depth}__"
+    return _FIRST if depth == 0 else f"__zyg_pullback_{depth}__"
+
+
+_FIRST = "__zyg_pullback_0__"
 
 
 def watch_generators() -> None:
