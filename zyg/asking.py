@@ -20,6 +20,8 @@ def classes_in(given: Any) -> Iterator[Any]:
 
 def asks_nobody(given: Any, cls: type) -> bool:
     """Whether no code of the user's runs where these classes are asked whether `cls` is derived from one of them."""
+    if type(given) is abc.ABCMeta:  # one class, most likely
+        return _is_known(given, cls) or _asks_nobody(given, cls)
     return all(type(c) is type or _is_known(c, cls) or _asks_nobody(c, cls) for c in classes_in(given))
 
 
@@ -47,9 +49,25 @@ def _is_known(cls: Any, other: type) -> bool:
     """Whether an abstract class remembers what it was told of another one."""
     if type(cls) is not abc.ABCMeta:
         return False
+    told = _told.get((id(cls), id(other)))
+    if told is not None and told[0]() is cls and told[1]() is other and told[2] in (None, abc.get_cache_token()):
+        return True
     _, yes, no, version = _kept(cls)
     reference = weakref.ref(other)
-    return reference in yes or (version == abc.get_cache_token() and reference in no)
+    if reference in yes:
+        version = None  # which is never forgotten
+    elif version != abc.get_cache_token() or reference not in no:
+        return False
+    if len(_told) >= _MANY:
+        _told.clear()
+    _told[id(cls), id(other)] = weakref.ref(cls), reference, version
+    return True
+
+
+# What has been found to be remembered, and which version of what is registered it was told for, as abstract classes copy all that they
+# remember to tell it.
+_told: dict[tuple[int, int], tuple[Any, Any, int | None]] = {}
+_MANY = 1000
 
 
 def _is_silent(cls: Any) -> bool:

@@ -15,7 +15,7 @@ from .passing import passes
 from .reach import PLAIN, check_key
 
 
-@method(dict, "__init__")
+@method(dict, "__init__", exact=True)
 def _dict_init(x: dict[Any, Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     return _dict_update(x, *args, **kwargs)
 
@@ -86,8 +86,10 @@ def _popitem(x: dict[Any, Any]) -> tuple[Any, Any]:
     return (key, value), (iteration.run_dict_pair, x, key, foreign.caller() if iteration.is_number_key(key) else None)
 
 
-@method(dict, "update")
+@method(dict, "update", exact=True)
 def _dict_update(x: dict[Any, Any], other: Any = MISSING, /, **kwargs: Any) -> tuple[Any, Any]:
+    if other is MISSING and not kwargs:
+        return None, None
     back = construction.record_dict_update(x, other) if other is not MISSING else None
     subscripts.base_of(x).update(x, kwargs)
     return None, (run_dict_method, x, back, tuple(kwargs), int(other is not MISSING))

@@ -25,6 +25,7 @@ from .iteration import (
     with_backs,
 )
 
+_FEW = 100  # that are taken apart at once
 COPIED = frozenset({collections.deque, tuple, Direct})  # of which `drained` gives a list that nobody else has
 
 
@@ -40,6 +41,9 @@ def drained(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
         return list(x), (_give_tuple,)
     if t is Direct:
         both = list(x.base)
+        if 0 < len(both) < _FEW:
+            items, parts = zip(*both)
+            return list(items), (_give_parts, x.whole, parts)
         return [item for item, _ in both], (_give_parts, x.whole, [part for _, part in both])
     drain = DRAINS.get(t)
     if drain is not None:

@@ -57,10 +57,14 @@ def _list(iterable: Any = (), /) -> tuple[Any, Any]:
 
 def run_copied(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, y, count, drain = back
-    taken = construction.cut_off(shadows, y, 0)
-    if taken:
+    shadow = shadows.items.get(id(y))
+    if not shadow:
+        return None, drain[0](drain, None, shadows)
+    taken = shadow[:]
+    shadow.clear()
+    if len(taken) < count:
         taken.extend([None] * (count - len(taken)))
-    return None, draining.give(drain, taken or None, shadows)
+    return None, drain[0](drain, taken, shadows)
 
 
 @known(types.MappingProxyType)

@@ -23,6 +23,7 @@ from zyg.autodiff import objects
 from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import Unsupported
 
+from ..identity import ByIdentity
 from . import foreign, later, sources
 from .cotangents import INERT, Refused, accumulate, is_number, refused_in
 
@@ -249,10 +250,15 @@ NOTHING = (nothing,)
 
 def own_items(x: Any) -> Any:
     """What the builtin class of a container gives when it is gone through, whatever a subclass does in its place."""
-    for base in CONTAINERS:
-        if isinstance(x, base):
-            return base.__iter__(x)
-    return iter(x)
+    t = type(x)
+    found = _container.get(id(t))
+    if found is None:
+        found = next((base for base in CONTAINERS if issubclass(t, base)), None) or iter
+        _container.note(t, found)
+    return iter(x) if found is iter else found.__iter__(x)
+
+
+_container = ByIdentity()  # by class, which of the following it is derived from
 
 
 # An OrderedDict has an order of its own, which the methods of dict do not know.

@@ -100,14 +100,16 @@ def _run_row(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         outer[0](outer, None if given is None else given[0], shadows)
 
 
-@known(itertools.islice)
+@known(itertools.islice, exact=True)
 @by_index(1, 2, 3)
 def _islice(iterable: Any, *args: Any) -> tuple[Any, Any]:
     steps, whole, back = places.gone_through(iterable)
     if steps is not None:
-        return iteration.Direct(itertools.islice(steps, *args), whole, "islice"), back
-    iterator, rec = iteration.noted_with_backs(iterable) if len(args) > 1 else iteration.with_backs(iterable)
-    return _made(adapted(itertools.islice(iterator, *args), iterator), "islice", rec)
+        y: Any = iteration.Direct(itertools.islice(steps, *args), whole, "islice")
+    else:
+        iterator, rec = iteration.noted_with_backs(iterable) if len(args) > 1 else iteration.with_backs(iterable)
+        y, back = _made(adapted(itertools.islice(iterator, *args), iterator), "islice", rec)
+    return y, None if back is None else (calls.run_padded, back, 2 + len(args))
 
 
 def _selecting(choose: Any, until: bool = False) -> None:

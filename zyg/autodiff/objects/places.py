@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import is_, itemgetter
 from typing import Any
 
@@ -138,7 +138,7 @@ class Chained(Whole):
 
         return add
 
-    def add_all(self, shadows: Any, parts: list[Any], ds: list[Any]) -> None:
+    def add_all(self, shadows: Any, parts: Sequence[Any], ds: list[Any]) -> None:
         x: Any = None
         shadow: list[Any] = []
         for k in range(len(parts) - 1, -1, -1):

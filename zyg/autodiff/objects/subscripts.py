@@ -14,6 +14,7 @@ import numpy as np
 from zyg.autodiff import objects
 from zyg.ir.overtaking import OVERTAKING_FLAT
 
+from ..identity import ByIdentity
 from . import calls, conversions, foreign, iteration, numpy_items, numpy_moves, reentry
 from .arithmetic import find, find_special, is_python
 from .cotangents import accumulate
@@ -238,12 +239,14 @@ _BASES = (tuple, list, deque, array.array, OrderedDict, dict, set)
 def base_of(x: Any) -> Any:
     """The builtin class of a container: what it does, whatever a subclass does in its place."""
     t = type(x)
-    if t in _BASES:
-        return t
-    for base in _BASES:
-        if issubclass(t, base):
-            return base
-    raise AssertionError(t)
+    found = _base.get(id(t))
+    if found is None:
+        found = next(base for base in _BASES if issubclass(t, base))
+        _base.note(t, found)
+    return found
+
+
+_base = ByIdentity()  # by class
 
 
 def plain_getitem(x: Any, key: Any) -> tuple[Any, Any]:

@@ -4,7 +4,7 @@ belong to."""
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count, repeat, tee
 from operator import itemgetter
 from typing import Any
@@ -29,7 +29,7 @@ class Whole:
     def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
         """What adds the cotangent of an item, by the part that the item belongs to, in one reverse pass."""
 
-    def add_all(self, shadows: Any, parts: list[Any], ds: list[Any]) -> None:
+    def add_all(self, shadows: Any, parts: Sequence[Any], ds: list[Any]) -> None:
         """Add the cotangents of items by their parts, the last one first."""
         add = self.adder(shadows)
         for k in range(len(parts) - 1, -1, -1):
@@ -112,7 +112,7 @@ class Lists(Tuples):
         known = shadows.items
         return tuple([shadows.new_list(x) if (made := known.get(id(x))) is None else made for x in self.lists])
 
-    def add_all(self, shadows: Any, parts: list[Any], ds: list[Any]) -> None:
+    def add_all(self, shadows: Any, parts: Sequence[Any], ds: list[Any]) -> None:
         if not parts or None in ds or parts[-1] - parts[0] != len(parts) - 1:  # (places go up)
             super().add_all(shadows, parts, ds)
             return

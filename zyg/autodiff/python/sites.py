@@ -235,6 +235,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
             return made
     elif (
         t is WrapperDescriptorType
+        or t is MethodDescriptorType
         or t is BuiltinFunctionType
         or (t is type and not f.__flags__ & HEAP_TYPE)
         or (isinstance(f, type) and t.__hash__ is type.__hash__ and f in calls.KNOWN)
@@ -528,7 +529,20 @@ def _record_spread_by_name(site: Site, f: Any, args: tuple[Any, ...], kwargs: di
     names = tuple(kwargs)
     shape = len(args), names
     known = site[_SIZES_AT].get(shape) or _new_size(site, shape)
-    forward = known[1] if f is known[0] else known[_MANY_AT].get(f) if type(f) is FunctionType else None
+    if type(f) is MethodType and type(f.__func__) is FunctionType:
+        function = f.__func__
+        if function is not known[2] and calls.known_entry(function) is not None:
+            method = forward_of_method(function, 1 + len(args) + len(names), names)
+            if method is not None:
+                known[_METHOD] = function, method
+                if is_permanent(function):
+                    note_code(function)
+                if not lasts(function):
+                    _passing.append(known)
+        forward, passed = (known[3], (f.__self__, *args)) if function is known[2] else (None, args)
+    else:
+        forward = known[1] if f is known[0] else known[_MANY_AT].get(f) if type(f) is FunctionType else None
+        passed = args
     if forward is None and type(f) is FunctionType and calls.known_entry(f) is not None:
         forward = adapter(f, len(args), names)
         if forward is not None:
@@ -539,7 +553,7 @@ def _record_spread_by_name(site: Site, f: Any, args: tuple[Any, ...], kwargs: di
                 _passing.append(known)
     if forward is None:
         return objects.RECORD["call_spread"](f, args, kwargs)
-    y, back = forward(*args, *kwargs.values())
+    y, back = forward(*passed, *kwargs.values())
     return y, None if back is None else (spreading.run_spread, back, len(args), kwargs, names)
 
 
