@@ -11,7 +11,6 @@ behind them: these say nothing about the program. ZYG_TRACEBACKS=all in the envi
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import os
 import sys
@@ -97,10 +96,12 @@ def end(mark: int) -> None:
     for exception in exceptions:
         for frame in _frames(exception, seen):
             code = frame.f_code
-            if code.co_flags & _SUSPENDED or not (is_own(code.co_filename) or is_half(code)):
+            if code.co_flags & _SUSPENDED or not (is_half(code) or is_own(code.co_filename)):
                 continue
-            with contextlib.suppress(RuntimeError):  # it is running
+            try:
                 frame.clear()
+            except RuntimeError:  # it is running
+                continue
 
 
 # A frame of these may be waiting to go on, and would be closed.

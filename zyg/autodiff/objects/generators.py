@@ -359,7 +359,11 @@ def goes_on(generator: Generator) -> bool:
 def gives_items_of_another(generator: Generator) -> bool:
     """Whether a suspended generator is within `yield from`."""
     frame = _frame(generator)
-    return frame is not None and any(type(x) is Generator and type(x.forward) is Away for x in frame.f_locals.values())
+    if frame is not None:
+        for x in frame.f_locals.values():
+            if type(x) is Generator and type(x.forward) is Away:
+                return True
+    return False
 
 
 def record_throw(generator: Generator, *exception: Any) -> tuple[Any, Any]:
