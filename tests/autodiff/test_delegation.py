@@ -201,3 +201,104 @@ def test_in_try_bodies():
     value, back = pullback(f, (0.7,))
     assert value == f(0.7)
     assert back(1.0)[0] == pytest.approx(differences.derivative(f, 0.7), rel=1e-7)
+
+
+def leaves(tree):
+    if isinstance(tree, list):
+        for part in tree:
+            yield from leaves(part)
+    else:
+        yield tree
+
+
+def squares(tree):
+    for v in leaves(tree):
+        yield v * v
+
+
+def listed(tree, scale):
+    return [v * scale for v in leaves(tree)]
+
+
+def of_several(ways, tree):
+    for way in ways:
+        yield from way(tree)
+
+
+def told(tree, scale=3.0):
+    for part in tree:
+        got = yield from told(part, scale * 0.5) if isinstance(part, list) else listed(part, scale)
+        yield scale if got is None else got
+    return scale * 2.0
+
+
+def by_functions(x):
+    tree = [x, [x * x, [0.5 * x, 2.0]], [[[x]]]]
+    total = sum(v * v for v in leaves(tree))
+    first = leaves(tree)
+    total += next(first) * next(first)  # and no more
+    for v in of_several([leaves, squares, lambda t: listed(t, x), lambda t: (v * x for v in leaves(t))] * 2, tree):
+        total += v * x
+        if total > 200.0:
+            break
+    return total
+
+
+def values_of_generators(x):
+    def inner(y, depth):
+        if depth:
+            got = yield from inner(y * x, depth - 1)
+            yield got * y
+            return got + y
+        yield y
+        return y * y
+
+    return sum(inner(x, 4)) + sum(told([[x], [x, x]][:1], x))
+
+
+def thrown_into(x):
+    items, total = leaves([[x, 2.0 * x]]), 0.0
+    total += next(items) * x
+    try:
+        items.throw(ValueError)
+    except ValueError:
+        total += x
+    return total
+
+
+class Walk:
+    def __init__(self, parts):
+        self.parts = parts
+
+    def items(self, scale):
+        for part in self.parts:
+            yield from part.items(scale * 0.5) if isinstance(part, Walk) else leaves([part * scale])
+
+
+def by_bound_and_unbound(x):
+    tree = Walk([x, Walk([x * x, 3.0]), 2.0 * x])
+
+    def each(ways):
+        for way, *args in ways:
+            yield from way(*args)
+
+    ways = [(tree.items, x), (Walk.items, tree, 2.0), (tree.parts[1].items, x), (Walk.items, tree, x)]
+    return sum(v * v for v in each(ways))
+
+
+@pytest.mark.parametrize("function", [by_functions, values_of_generators, by_bound_and_unbound])
+def test_generators_made_where_they_are_handed_over_to(function):
+    for x in (0.7, 1.3):
+        for _ in range(2):
+            value, back = pullback(function, (x,))
+            assert value == function(x)
+            assert back(1.0)[0] == pytest.approx(differences.derivative(function, x), rel=1e-6)
+            assert back(2.0)[0] == pytest.approx(2.0 * back(1.0)[0])
+    slope = lambda v: pullback(function, (v,))[1](1.0)[0]
+    second = pullback(slope, (0.7,))[1](1.0)[0]
+    assert second == pytest.approx(differences.derivative(slope, 0.7), rel=1e-5)
+
+
+def test_an_exception_thrown_into_what_hands_over_to_a_generator_made_there():
+    with pytest.raises(Unsupported, match="yield from"):
+        pullback(thrown_into, (1.5,))[1](1.0)

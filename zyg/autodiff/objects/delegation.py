@@ -11,6 +11,7 @@ from its end.
 
 from __future__ import annotations
 
+from types import CodeType
 from typing import Any
 
 from zyg.autodiff import objects
@@ -22,8 +23,8 @@ from .iteration import Iterator
 from .passing import passes
 
 
-def handed_over() -> list[Record]:
-    """The generators that this one will have handed over to."""
+def handed_over() -> list[Any]:
+    """The generators that this one will have handed over to: the record of each, or its pullback where there is none."""
     return []
 
 
@@ -34,7 +35,11 @@ def can_be_handed_over(iterator: Any) -> bool:
     record = iterator.record
     if record.items or record.done or record.handed_over or record.failed is not None:
         return False  # (it was started)
-    code = record.code
+    return gives_items_alone(record.code)
+
+
+def gives_items_alone(code: CodeType) -> bool:
+    """Whether nobody has to know where a generator is suspended, whose forward half this is."""
     found = later.compile.GIVE_ITEMS.get(id(code))
     return later.compile.only_gives_items(code) if found is None else found
 
@@ -45,7 +50,7 @@ def _in_turn(iterator: Any) -> tuple[Any, Any]:
     return False, None
 
 
-def hand_over(iterator: Generator, handed: list[Record]) -> Any:
+def hand_over(iterator: Generator, handed: list[Any]) -> Any:
     """What `yield from` goes through."""
     forward = iterator.forward
     handed.append(iterator.record)
@@ -60,17 +65,17 @@ def is_back(iterator: Generator) -> None:
     iterator.forward = iterator.forward.forward
 
 
-def undo(handed: list[Record], d: Any, shadows: Any) -> Any:
+def undo(handed: list[Any], d: Any, shadows: Any) -> Any:
     """The reverse half of the generator that was handed over to last; `d` is the cotangent of its value."""
     left = shadows.items.get(id(handed))
     if left is None:
         left = shadows.items[id(handed)] = handed[:]
         shadows.kept.append(handed)
-    back = left[-1].back
+    back = last.back if type(last := left[-1]) is Record else last
     return back[0](back, d, shadows)
 
 
-def is_undone(handed: list[Record], cotangents: Any, shadows: Any) -> None:
+def is_undone(handed: list[Any], cotangents: Any, shadows: Any) -> None:
     """It has come to its start, and gives the cotangents of what it was called with."""
     shadows.items[id(shadows.items[id(handed)].pop())] = cotangents  # (`generators.run_generator` takes them)
 

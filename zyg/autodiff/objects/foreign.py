@@ -67,6 +67,7 @@ def is_foreign(f: Any) -> bool:
 _RUNNING = (
     "zyg.autodiff.objects.",
     "zyg.autodiff.python.above",
+    "zyg.autodiff.python.begun",
     "zyg.autodiff.python.escaping",
     "zyg.autodiff.python.nested",
     "zyg.autodiff.python.starred",

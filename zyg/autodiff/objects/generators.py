@@ -358,8 +358,13 @@ def goes_on(generator: Generator) -> bool:
 
 def gives_items_of_another(generator: Generator) -> bool:
     """Whether a suspended generator is within `yield from`."""
-    frame = _frame(generator)
+    forward = generator.forward
+    while type(forward) is Generator:  # in a second derivative
+        forward = forward.forward
+    frame = forward.gi_frame
     if frame is not None:
+        if forward.gi_yieldfrom is not None:
+            return True
         for x in frame.f_locals.values():
             if type(x) is Generator and type(x.forward) is Away:
                 return True

@@ -22,7 +22,7 @@ from zyg.ir.types import BOOL, I64, OBJECT, TAPE
 from .. import objects
 from ..objects import delegation, queries, reach, sources
 from ..trying import ENTER, LEAVE
-from . import accesses, complexes, comprehensions, counted, escaping, inlining, loops, rules, sites, slopes, special
+from . import accesses, begun, complexes, comprehensions, counted, escaping, inlining, loops, rules, sites, slopes, special
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
 from .brief import QUIET
 from .computed import LENGTH
@@ -50,6 +50,8 @@ _SILENT_CALLS = (
     delegation.can_be_handed_over,
     delegation.hand_over,
     delegation.is_back,
+    begun.is_handed_over,
+    begun.iterator_of,
 )
 
 

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, NamedTuple
 
 from zyg.errors import Unsupported
@@ -22,7 +23,7 @@ from zyg.ir.types import BOOL, OBJECT
 from .. import objects
 from ..objects import delegation, reach, sources
 from ..trying import ENTER, LEAVE
-from . import escaping, landing
+from . import begun, escaping, landing, sites
 from .above import above
 from .items import iterate_what_is_passed, separate_items
 from .starred import pass_parts
@@ -68,8 +69,9 @@ def normalise(function: Function, watched: bool = False, brief: bool = False) ->
             instr.op = "setitem"
     _pass_directly(f)
     handed = None if watched or brief else Value(OBJECT)
+    counts = use_counts(f)
     for block in list(f.blocks):
-        _expand_yield_from(f, block, handed)
+        _expand_yield_from(f, block, handed, counts)
     if handed is not None and use_counts(f)[handed]:
         made = Instr("call_object", [Const(delegation.handed_over, OBJECT)], [handed], {"keywords": ()})
         f.entry.instrs.insert(0, made)
@@ -187,20 +189,21 @@ def _pass_directly(f: Function) -> None:
         block.instrs[:] = [i for i in block.instrs if i.op != "dropped"]
 
 
-def _expand_yield_from(f: Function, block: Block, handed: Value | None) -> None:
+def _expand_yield_from(f: Function, block: Block, handed: Value | None, counts: Counter[Value]) -> None:
     """`yield from` as a loop that yields what `delegation.delegated` gives, and hands on what it is sent; or as it is, for a generator
     that can be handed over to (`handed`: the list of these)."""
     for n, instr in enumerate(block.instrs):
         if instr.op != "yield_from":
             continue
         position = instr.position
+        alone = handed is not None and _is_made_for(block.instrs[:n], instr, counts)
         iterator, sent, pair, going_on, more, item, got = (Value(OBJECT) for _ in range(7))
         more.type = BOOL
         head, body, after = (Block(f"{block.name}.{what}") for what in ("from", "give", "given"))
         after.params = [instr.result]
         after.instrs = block.instrs[n + 1 :]
         start = Instr("iter", [instr.operands[0]], [iterator], {}, [], position)
-        block.instrs[n:] = [start, Instr("jump", targets=[Target(head, [Const(None, OBJECT)])], position=position)]
+        block.instrs[n:] = [*([] if alone else [start]), Instr("jump", targets=[Target(head, [Const(None, OBJECT)])], position=position)]
         head.params = [sent]
         step = [Const(delegation.delegated, OBJECT), iterator, sent]
         head.instrs = [
@@ -215,12 +218,59 @@ def _expand_yield_from(f: Function, block: Block, handed: Value | None) -> None:
             if block.handler is not None:
                 made.handler = Target(block.handler.block, list(block.handler.args))
         blocks = [head, body, after]
-        if handed is not None:
+        if alone:
+            blocks[:0] = _begin(block, iterator, handed, after)
+        elif handed is not None:
             blocks[:0] = _hand_over(block, iterator, handed, after)
         at = f.blocks.index(block)
         f.blocks[at + 1 : at + 1] = blocks
-        _expand_yield_from(f, after, handed)
+        _expand_yield_from(f, after, handed, counts)
         return
+
+
+def _is_made_for(before: list[Instr], instr: Instr, counts: Counter[Value]) -> bool:
+    """Whether what `yield from` goes through is what a function gives that was called for it, just before. (Methods are called without
+    being read.)"""
+    if not before or before[-1].op != "call_object" or before[-1].results != instr.operands:
+        return False
+    call = before[-1]
+    callee = call.operands[0]
+    read = any(i.op == "getattr" and i.results == [callee] for i in before)
+    return counts[call.result] == 1 and not call.attrs["keywords"] and not isinstance(callee, Const) and not read
+
+
+def _begin(block: Block, iterator: Value, handed: Value, after: Block) -> list[Block]:
+    """At the end of a block, behind a call: `yield from` what it gives, in one go, if it is a generator that can be handed over to."""
+    begins, can_be, possible, value = (Value(OBJECT) for _ in range(4))
+    possible.type = BOOL
+    otherwise = block.instrs.pop()
+    made = block.instrs.pop()
+    position = otherwise.position
+    before, here, behind, other = (Block(f"{block.name}.{what}") for what in ("mark", "all", "end", "other"))
+
+    def call(function: Any, *operands: Value, result: Value) -> Instr:
+        return Instr("call_object", [Const(function, OBJECT), *operands], [result], {"keywords": ()}, [], position)
+
+    site = Const(sites.new_site(), OBJECT)
+    start = call(begun.begin, site, made.operands[0], handed, *made.operands[1:], result=begins)
+    start.position = made.position
+    block.instrs += [
+        start,
+        call(begun.is_handed_over, begins, result=can_be),
+        Instr("truth", [can_be], [possible], {}, [], position),
+        Instr("branch", [possible], targets=[Target(before), Target(other)], position=position),
+    ]
+    before.instrs = [Instr("jump", targets=[Target(here)], position=position)]
+    here.instrs = [
+        Instr("yield_from", [begins], [value], {}, [], position),
+        Instr("jump", targets=[Target(behind)], position=position),
+    ]
+    behind.instrs = [Instr("jump", targets=[Target(after, [value])], position=position)]
+    other.instrs = [call(begun.iterator_of, begins, result=iterator), otherwise]
+    for part in (before, here, behind, other):
+        if block.handler is not None:
+            part.handler = Target(block.handler.block, list(block.handler.args))
+    return [before, here, behind, other]
 
 
 def _hand_over(block: Block, iterator: Value, handed: Value, after: Block) -> list[Block]:
