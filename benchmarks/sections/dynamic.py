@@ -15,7 +15,7 @@ import numpy as np
 
 import zyg
 from zyg.fallback import Refusal, fall_back
-from zyg.transforms import transform_of
+from zyg.transforms import Transform
 
 from .. import applications, arguments, designs, everyday, mixed, small_arrays, small_arrays_by_hand
 from ..dynamic import ORBIT, PROGRAMS, WAYS
@@ -133,8 +133,7 @@ def gradient_of(function: Any, args: tuple[Any, ...]) -> Any:
     return fall_back(_GRADIENT, (function, *args), {}, _REFUSED)
 
 
-_GRADIENT = transform_of(zyg.gradient)
-assert _GRADIENT is not None
+_GRADIENT = Transform("gradient")
 _REFUSED = Refusal(zyg.Unsupported("benchmarks go through Python"))
 _REFUSED.announced = True
 

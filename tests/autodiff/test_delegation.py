@@ -237,7 +237,7 @@ def by_functions(x):
     total = sum(v * v for v in leaves(tree))
     first = leaves(tree)
     total += next(first) * next(first)  # and no more
-    for v in of_several([leaves, squares, lambda t: listed(t, x), lambda t: (v * x for v in leaves(t))] * 2, tree):
+    for v in of_several([leaves, squares, lambda t: listed(t, x), lambda t: (w * x for w in leaves(t))] * 2, tree):
         total += v * x
         if total > 200.0:
             break

@@ -585,7 +585,7 @@ def test_exceptions_are_not_kept_where_no_call_lets_go_of_them():
             gone.append(weakref.ref(error))
             return error.args[0] * x
 
-    value, back = python_pullback(f, (3.0,), {})
+    _, back = python_pullback(f, (3.0,), {})
     assert back(1.0) == (6.0,)
     del back
     gc.collect()

@@ -22,7 +22,20 @@ from zyg.ir.types import BOOL, I64, OBJECT, TAPE
 from .. import objects
 from ..objects import delegation, queries, reach, sources
 from ..trying import ENTER, LEAVE
-from . import accesses, begun, complexes, comprehensions, counted, escaping, inlining, loops, rules, sites, slopes, special
+from . import (
+    accesses,
+    begun,
+    complexes,
+    comprehensions,
+    counted,
+    escaping,
+    inlining,
+    loops,
+    rules,
+    sites,
+    slopes,
+    special,
+)
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
 from .brief import QUIET
 from .computed import LENGTH

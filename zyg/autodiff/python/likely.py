@@ -11,7 +11,6 @@ from typing import Any
 from zyg.ir.core import Const, Function, Instr, Value
 
 from ..objects import dates
-
 from . import rules
 
 _OF_INTS = frozenset({"add", "sub", "mul", "floordiv", "mod", "neg", "pos"})
@@ -98,9 +97,7 @@ def integers(function: Function) -> dict[Value, bool]:
 
 def spans(function: Function) -> set[Value]:
     """Most likely the time between two days, by the attribute that is read of it."""
-    return {
-        i.operands[0] for _, i in function.instructions() if i.op == "getattr" and i.attrs["name"] == "days"
-    }
+    return {i.operands[0] for _, i in function.instructions() if i.op == "getattr" and i.attrs["name"] == "days"}
 
 
 def likely_types(

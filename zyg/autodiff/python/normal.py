@@ -196,14 +196,15 @@ def _expand_yield_from(f: Function, block: Block, handed: Value | None, counts: 
         if instr.op != "yield_from":
             continue
         position = instr.position
-        alone = handed is not None and _is_made_for(block.instrs[:n], instr, counts)
+        alone = handed if handed is not None and _is_made_for(block.instrs[:n], instr, counts) else None
         iterator, sent, pair, going_on, more, item, got = (Value(OBJECT) for _ in range(7))
         more.type = BOOL
         head, body, after = (Block(f"{block.name}.{what}") for what in ("from", "give", "given"))
         after.params = [instr.result]
         after.instrs = block.instrs[n + 1 :]
         start = Instr("iter", [instr.operands[0]], [iterator], {}, [], position)
-        block.instrs[n:] = [*([] if alone else [start]), Instr("jump", targets=[Target(head, [Const(None, OBJECT)])], position=position)]
+        goes = Instr("jump", targets=[Target(head, [Const(None, OBJECT)])], position=position)
+        block.instrs[n:] = [start, goes] if alone is None else [goes]
         head.params = [sent]
         step = [Const(delegation.delegated, OBJECT), iterator, sent]
         head.instrs = [
@@ -218,8 +219,8 @@ def _expand_yield_from(f: Function, block: Block, handed: Value | None, counts: 
             if block.handler is not None:
                 made.handler = Target(block.handler.block, list(block.handler.args))
         blocks = [head, body, after]
-        if alone:
-            blocks[:0] = _begin(block, iterator, handed, after)
+        if alone is not None:
+            blocks[:0] = _begin(block, iterator, alone, after)
         elif handed is not None:
             blocks[:0] = _hand_over(block, iterator, handed, after)
         at = f.blocks.index(block)
