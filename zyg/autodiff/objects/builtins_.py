@@ -308,7 +308,7 @@ def _float(x: Any = 0.0, /) -> tuple[Any, Any]:
         return x, 1.0
     if t is str or t is bool:
         return float(x), None
-    if issubclass(t, float) and find(t, "__float__") is _to_float:
+    if issubclass(t, float) and (t.__float__ if type(t) is type else find(t, "__float__")) is _to_float:
         return float(x), 1.0
     if isinstance(x, (Fraction, Decimal)):
         return float(x), 1.0

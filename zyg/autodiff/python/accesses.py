@@ -7,6 +7,7 @@ gives no bound method with a cotangent. The general functions add to these sets 
 from __future__ import annotations
 
 import functools
+from abc import ABCMeta
 from collections.abc import Callable
 from types import FunctionType, MethodDescriptorType, MethodType, ModuleType, WrapperDescriptorType
 from typing import Any
@@ -201,11 +202,11 @@ def record_method(x: Any, name: str, table: Methods) -> tuple[Any, Any]:
         y = getattr(x, name)
         if type(y) is MethodType and type(y.__func__) is FunctionType and VALUES.isdisjoint(type(y.__self__).__mro__):
             return y, None  # of an object that has a shadow
-    if cls is type:
+    if cls is type or cls is ABCMeta:
         if x in table.of_classes:
             return getattr(x, name), None
         found = type(find(x, name))
-        if found in (classmethod, staticmethod, FunctionType) and find(type, name) is None:
+        if found in (classmethod, staticmethod, FunctionType) and find(cls, name) is None:
             note_class(x)
             note(table.of_classes, x, (x,))
         elif not x.__flags__ & HEAP_TYPE and found in (WrapperDescriptorType, MethodDescriptorType) and _of_it(x, name):

@@ -118,11 +118,12 @@ def _note_numbers(known: Table, types: tuple[type, type], op: str) -> None:
 
 
 def _of_numbers(op: str) -> Any:
-    function, rule = arithmetic.FUNCTIONS[op], arithmetic.RULES[op]
+    function, rule, plain = arithmetic.FUNCTIONS[op], arithmetic.RULES[op], arithmetic.plain_number
 
     def record(a: Any, b: Any) -> tuple[Any, Any]:
         y = function(a, b)
-        return y, (arithmetic.run_rule, rule, y, arithmetic.plain_number(a), arithmetic.plain_number(b))
+        a, b = a if type(a) is float else plain(a), b if type(b) is float else plain(b)
+        return y, (arithmetic.run_rule, rule, y, a, b)
 
     return record
 

@@ -23,6 +23,7 @@ from ..trying import bodies
 from .knowledge import is_permanent, note_code
 from .sites import new_tables
 
+_MANY = 100
 _found = new_tables()  # forward halves, by function, number of arguments and names
 
 
@@ -38,6 +39,8 @@ def forward_for(f: Any, count: int, names: tuple[str, ...]) -> Any:
         if made is not None and is_permanent(f):
             note_code(f)
             note(table, key, (f,), made)
+        elif made is not None and len(table) < _MANY:
+            note(table, key, (f,), made)  # for one pullback
     return made
 
 
