@@ -81,3 +81,49 @@ def test_second_derivatives(f):
 
     for _ in range(2):
         assert pullback(first, (0.7,))[1](1.0)[0] == pytest.approx(differences.derivative(first, 0.7), rel=1e-7)
+
+
+class Joined:
+    def __init__(self, rates):
+        self.rates = rates
+
+    def between(self, a, b, *, times=1.0):
+        if a == b:
+            raise KeyError(self.rates[a] * times)
+        self.rates[a] = self.rates[a] * self.rates[b]
+        return self.rates[a] * times
+
+
+def of_text_and_ranges(x):
+    joined, total = Joined({"a": x, "b": x * x, "c": 2.0}), 0.0
+    for pair in ["ab", "bc", "ca"]:
+        total += joined.between(*pair) * x + joined.between(*pair, times=x)
+    powers = lambda *exponents, base: sum(base**k for k in exponents)
+    for count in range(4):
+        total += powers(*range(1, count), base=x) + powers(*b"\x01\x02", base=x * total)
+    return total
+
+
+def text_left_by_an_exception(x):
+    joined, total = Joined({"a": x, "b": x * x, "c": 2.0 * x}), 0.0
+    for pair in ["ab", "cc", "aa"]:
+        try:
+            total += joined.between(*pair) * x
+        except KeyError as error:
+            total -= error.args[0]
+    return total
+
+
+@pytest.mark.parametrize("f", [of_text_and_ranges, text_left_by_an_exception])
+def test_text_and_ranges_behind_stars(f):
+    for x in (0.7, 1.3):
+        for _ in range(2):
+            value, back = pullback(f, (x,))
+            assert value == f(x)
+            assert back(1.0)[0] == pytest.approx(differences.derivative(f, x), rel=1e-6)
+
+
+def test_second_derivatives_of_text_and_ranges_behind_stars():
+    slope = lambda v: pullback(of_text_and_ranges, (v,))[1](1.0)[0]
+    second = pullback(slope, (0.7,))[1](1.0)[0]
+    assert second == pytest.approx(differences.derivative(slope, 0.7), rel=1e-5)

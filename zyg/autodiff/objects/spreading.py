@@ -76,6 +76,12 @@ def run_spread_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 @hands_on
+def run_spread_of_nothing(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = run(back[1], d, shadows)
+    return None if given is None else (given[0], None, None)
+
+
+@hands_on
 def run_spread_items(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, inner, items, items_back = back
     given = run(inner, d, shadows)

@@ -492,6 +492,8 @@ def record_spread(site: Site, f: Any, args: Any, kwargs: Any = None) -> tuple[An
     if type(args) is not tuple or kwargs is not None and type(kwargs) is not dict:
         if type(args) is list and (kwargs is None or type(kwargs) is dict):
             return _record_spread_list(site, f, args, kwargs)
+        if type(args) in _WITHOUT_DERIVATIVE and (kwargs is None or type(kwargs) is dict):
+            return _record_spread_plain(site, f, args, kwargs)
         if isinstance(args, tuple) and find(type(args), "__iter__") is _of_tuple:
             return record_spread(site, f, tuple(args), kwargs)  # (whose cotangents are a tuple, too)
         return objects.RECORD["call_spread"](f, args, kwargs)
@@ -513,6 +515,17 @@ def _record_spread_list(site: Site, f: Any, args: list[Any], kwargs: Any) -> tup
     """The same where the arguments come from a list, which has no cotangent that flows."""
     y, back = record_spread(site, f, tuple(args), kwargs)
     return y, None if back is None else (spreading.run_spread_list, back, args)
+
+
+# What holds text and ints.
+_WITHOUT_DERIVATIVE = frozenset({str, bytes, range})
+
+
+@passes(lambda variables: [(spreading.run_spread_of_nothing,)])
+def _record_spread_plain(site: Site, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """The same where the arguments come from what carries no derivative."""
+    y, back = record_spread(site, f, tuple(args), kwargs)
+    return y, None if back is None else (spreading.run_spread_of_nothing, back)
 
 
 def _new_size(site: Site, shape: Any) -> Site:
