@@ -17,8 +17,8 @@ import threading
 import types
 import warnings
 import weakref
-from collections.abc import Callable, Container
-from typing import Any
+from collections.abc import Callable, Container, Generator
+from typing import Any, cast
 
 from . import params, pipeline, rules
 from .assumptions import inputs_fit, native_guards, native_input, rules_hold
@@ -65,28 +65,46 @@ def taken_apart(function: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
 
 # One compilation at a time: inference and the tables here are not made for several threads.
 compile_lock = threading.RLock()
-_held: list[Any] = []  # while the process is forked
+# What holds the locks while the process is forked, by the threads that fork.
+_held: dict[int, types.GeneratorType[None, None, None]] = {}
+
+
+def _locks() -> Generator[None]:
+    """No child is left with half of what another thread was compiling, until this is closed."""
+    with compile_lock:
+        engine = sys.modules.get("zyg.backend.llvm.engine")
+        if engine is not None and hasattr(engine, "holding"):
+            yield from engine.holding()
+        else:
+            yield
 
 
 def _hold() -> None:
-    """No child is left with half of what another thread was compiling."""
-    compile_lock.acquire()
-    held: list[Any] = [compile_lock]
-    engine = sys.modules.get("zyg.backend.llvm.engine")
-    if engine is not None and hasattr(engine, "hold"):
-        held += engine.hold()
-    _held[:] = held
+    """Python forks whatever is raised here, by a signal's handler: that is passed on when there is all that is to be held."""
+    interrupts: list[BaseException] = []
+    locks = _held.get(threading.get_ident())
+    while not (locks is not None and locks.gi_suspended) and len(interrupts) < 100:
+        locks = _held[threading.get_ident()] = cast("types.GeneratorType[None, None, None]", _locks())
+        try:
+            next(locks)
+        except BaseException as error:
+            interrupts.append(error)
+    try:
+        if interrupts:
+            raise interrupts[0]
+    finally:
+        interrupts.clear()  # (with it goes what it refers to)
 
 
 def _let_go() -> None:
-    held = _held.copy()
-    _held.clear()
-    for lock in reversed(held):
-        lock.release()
+    locks = _held.pop(threading.get_ident(), None)
+    if locks is not None:
+        locks.close()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_hold, after_in_parent=_let_go, after_in_child=_let_go)
+    for _ in range(2):  # a handler may raise before the first line of a function: the other call does what is left then
+        os.register_at_fork(before=_hold, after_in_parent=_let_go, after_in_child=_let_go)
 
 
 @record(eq=False)

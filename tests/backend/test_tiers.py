@@ -6,7 +6,10 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
+import warnings
 import weakref
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -51,16 +54,9 @@ def program(tmp_path):
 def held():
     """Nothing is made beside the tests until it is left."""
     background.settle()
-    background.acquire()
-    released = []
-
-    def release():
-        if not released:
-            released.append(True)
-            background.release()
-
-    yield release
-    release()
+    with ExitStack() as stack:
+        stack.enter_context(background.held())
+        yield stack.close
     background.settle()
 
 
@@ -212,7 +208,74 @@ def test_what_is_compiled_when_the_program_ends_works():
     assert run(text) == "(4, 4)\n"
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_threads_may_compile_when_the_program_ends():
+    text = """
+        import atexit, threading, time, zyg
+        def at_the_end():
+            time.sleep(0.2)
+            print(zyg.grad(lambda x: np.sum(x * 3.0))(np.ones(2)))
+        atexit.register(at_the_end)
+        begun = threading.Event()
+        def compile_on(n=0):
+            while True:
+                zyg.grad(lambda x, w, k: größe(x, w, k), (0, 1))(np.ones((5, 4)), np.eye(4), 2)
+                begun.set()
+        threading.Thread(target=compile_on, daemon=True).start()
+        begun.wait()
+    """
+    assert run(text) == "[3. 3.]\n"
+
+
+needs_forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+
+
+@needs_forks
+def test_signals_while_a_fork_waits():
+    text = """
+        import os, signal, sys, threading, time, zyg
+        def stop(*rest):
+            raise KeyboardInterrupt
+        def other():
+            zyg.grad(lambda x: np.sum(x * 3.0))(np.ones(2))
+            done.append(True)
+        sys.unraisablehook = lambda told: None
+        signal.signal(signal.SIGALRM, stop)
+        for n in range(6):
+            zyg.grad(lambda x, w, k: größe(x, w, k), (0, 1))(np.ones((5, 4)), np.eye(4), 2)
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.001 * (n + 1))
+                child = os.fork()
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                if child == 0:
+                    os._exit(0)
+            except KeyboardInterrupt:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            done = []
+            thread = threading.Thread(target=other, daemon=True)
+            thread.start()
+            thread.join(20)
+            assert done
+        print("done")
+    """
+    assert run(text) == "done\n"
+
+
+def test_what_programs_referred_to_goes_away_in_the_threads_of_the_program(program, held):
+    class Told:
+        def __del__(self):
+            where.append(threading.current_thread().name)
+
+    where = []
+    zyg.grad(program, (0, 1))(*arguments())
+    engine().graveyard.append(Told())
+    held()
+    zyg.settle()
+    assert not where
+    zyg.gradient(lambda x: np.sum(x * 5.0), np.ones(2))
+    assert where == [threading.current_thread().name]
+
+
+@needs_forks
 def test_a_fork_waits_for_llvm_and_both_go_on():
     text = """
         import os, sys, time, zyg
@@ -305,12 +368,75 @@ def test_who_holds_it_waits_for_the_job_under_way_only():
     own.add(Recorder(done, 2))
     worker.begun.wait()
     threading.Timer(0.05, worker.go_on.set).start()
-    own.acquire()
-    assert done == [] and own.is_held()
-    own.settle()  # there is nothing to wait for, as long as it is held
-    own.release()
+    with own.held():
+        assert done == [] and own.is_held()
+        own.settle()  # there is nothing to wait for, as long as it is held
     own.settle()
     assert done == [[b"0", b"1"]]
+
+
+def test_nothing_is_begun_after_the_end_and_threads_may_add():
+    own, worker = a_background()
+    done = []
+    own.add(Recorder(done))
+    worker.begun.wait()
+    threading.Timer(0.05, worker.go_on.set).start()
+    own.end()
+    assert [t for t in threading.enumerate() if t.name == "zyg compiles with care"] == []
+    thread = threading.Thread(target=own.add, args=(Recorder(done),), daemon=True)
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive()
+    own.settle()
+    assert not done
+
+
+@needs_forks
+def test_a_child_collects_garbage_though_another_thread_waits():
+    own, worker = a_background()
+    own.add(Recorder([]))
+    thread = threading.Thread(target=own.settle)
+    thread.start()
+    while gc.isenabled():
+        time.sleep(0.001)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads
+        child = os.fork()
+    if child == 0:
+        os._exit(0 if gc.isenabled() else 1)
+    worker.go_on.set()
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0 and gc.isenabled()
+
+
+def test_who_works_does_not_wait_for_itself():
+    own, worker = a_background()
+    done = []
+    worker.go_on.set()
+    task = Recorder(done)
+    task.wanted = lambda: own.settle() is None
+    own.add(task)
+    own.settle()
+    assert done == [[b"0"]]
+
+
+def test_a_thread_whose_beginning_was_interrupted_does_nothing(monkeypatch):
+    own, worker = a_background()
+    done = []
+    worker.go_on.set()
+    start = threading.Thread.start
+
+    def interrupted(self):
+        start(self)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            own.add(Recorder(done))
+    own.add(Recorder(done))
+    own.settle()
+    assert done == [[b"0"], [b"0"]]
 
 
 def test_a_task_that_fails_does_not_stop_the_others(monkeypatch):
@@ -318,10 +444,9 @@ def test_a_task_that_fails_does_not_stop_the_others(monkeypatch):
     failed, done = [], []
     monkeypatch.setattr(threading, "excepthook", lambda args: failed.append(args.exc_type))
     worker.go_on.set()
-    own.acquire()
-    own.add(Recorder(done, error=RuntimeError("no")))
-    own.add(Recorder(done))
-    own.release()
+    with own.held():
+        own.add(Recorder(done, error=RuntimeError("no")))
+        own.add(Recorder(done))
     own.settle()
     assert done == [[b"0"]] and failed == [RuntimeError]
 

@@ -2,7 +2,8 @@
 
     background.add(task)      a task has jobs, and what is to be done with their objects
     background.settle()       wait until nothing is left to do
-    background.acquire()      nothing is under way from here on, until `release`: around forks, and when Python ends
+    background.held()         a context in which nothing is under way: around forks
+    background.end()          nothing is under way from here on: when Python ends
 
 It holds Python's lock for some microseconds between LLVM's calls.
 """
@@ -12,8 +13,8 @@ from __future__ import annotations
 import atexit
 import threading
 from collections import deque
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 from .workers import Job, Worker, no_collections
@@ -38,41 +39,62 @@ class Background:
     def __init__(self) -> None:
         self.worker: Worker | None = None  # to be set before anything is added
         self._left: deque[tuple[Task, list[bytes]]] = deque()  # with the objects that there are already
-        self._changed = threading.Condition(threading.RLock())
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
         self._thread: threading.Thread | None = None  # while it works
         self._last: threading.Thread | None = None
         self._held = 0
 
     def add(self, task: Task) -> None:
-        with self._changed:
-            # Registered last it is called first: no thread is in LLVM when anything of Python's is taken down.
-            atexit.unregister(self.acquire)
-            atexit.register(self.acquire)
+        with self._lock:
             self._left.append((task, []))
             self._begin()
 
     def settle(self) -> None:
         """Wait until all that was added is done."""
-        with no_collections(), self._changed:
-            while self._left and not self._held:
+        with no_collections(), self._lock:
+            while self._left and not self._held and self._thread is not threading.current_thread():
                 self._begin()
                 self._changed.wait(0.05)
 
-    def acquire(self) -> None:
-        """Let no task go on, and wait until the one under way has come to a place where it can be left."""
-        with no_collections():
-            self._changed.acquire()
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """No task goes on in it, and nobody else comes to this object.  (Whatever a signal's handler raises, and where: the lock
+        is given back.)"""
+        with self._lock:
             self._held += 1
-            own = threading.current_thread()  # which may be the one that works, where it runs some `__del__`
-            while self._thread not in (None, own):
+            try:
+                self._pause()
+                yield
+            finally:
+                self._held -= 1
+                self._begin()
+
+    def end(self) -> None:
+        """Nothing is begun any more, and what is under way has come to its end.  The lock is free afterwards: other threads may still
+        compile, and so may what is called when Python ends."""
+        interrupts: list[BaseException] = []
+        self._held += 1
+        while self._is_under_way():
+            try:
+                with self._lock:
+                    self._pause()
+            except BaseException as error:  # of a signal's handler
+                interrupts.append(error)
+        if interrupts:
+            raise interrupts[0]
+
+    def _pause(self) -> None:
+        """Wait until the task under way has come to a place where it can be left."""
+        with no_collections():
+            while self._is_under_way():
                 self._changed.wait()
-            if self._last not in (None, own):
+            if self._last not in (None, threading.current_thread()):
                 self._last.join()  # who forks is warned of threads that are about to end, too
 
-    def release(self) -> None:
-        self._held -= 1
-        self._begin()
-        self._changed.release()
+    def _is_under_way(self) -> bool:
+        """In another thread: in that which works some `__del__` may be running that asks."""
+        return self._thread not in (None, threading.current_thread())
 
     def is_held(self) -> bool:
         return self._held > 0
@@ -81,16 +103,23 @@ class Background:
         """Have a thread, if there is something to do. (Where there can be no more threads, what comes next asks again.)"""
         if self._left and not self._held and self._thread is None:
             thread = threading.Thread(target=self._run, name="zyg compiles with care", daemon=True)
-            with suppress(RuntimeError):
+            self._thread = self._last = thread
+            try:
                 thread.start()
-                self._thread = self._last = thread
+            except BaseException as error:
+                self._thread = self._last = None
+                if not isinstance(error, RuntimeError):
+                    raise  # by a signal's handler: the thread may have begun, and finds that it is not wanted
 
     def _run(self) -> None:
+        with self._lock:
+            if self._thread is not threading.current_thread():
+                return
         try:
             while self._left and not self._held:
                 self._go_on()
         finally:
-            with self._changed:
+            with self._lock:
                 self._thread = None
                 self._begin()  # something was added meanwhile
                 self._changed.notify_all()
@@ -112,5 +141,8 @@ class Background:
 
 
 background = Background()
+# LLVM is not left in the middle of something when the process ends.  What was registered later is called before, and may have something
+# compiled; what is registered while Python ends might never be called.
+atexit.register(background.end)
 
 __all__ = ["Background", "Task", "background"]

@@ -15,7 +15,7 @@ import ctypes
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -96,6 +96,10 @@ class Engine:
 
     def ready_worker(self) -> Worker:
         """One for another thread, whose machine has emitted something: how it chooses instructions no longer depends on options."""
+        # With all others that there will be: what makes them ready sets options that hold for the process.
+        self.workers += [Worker(self._machine) for _ in range(len(self.workers), threads())]
+        for other in self.workers:
+            other.prepare([Job("", None, "straight")])
         worker = Worker(self._machine)
         with worker.parse("") as nothing:
             worker.emit(nothing, worker.machine)
@@ -133,8 +137,6 @@ class Engine:
         self, images: Sequence[bytes], imports: Iterable[str], exports: Iterable[str], extra: dict[str, int]
     ) -> Any:
         """Load objects; gives the library, a mapping from exported names to addresses that keeps the code alive."""
-        if not self.running.value:
-            self.graveyard.clear()
         # First of all, since it may link a part of the runtime.
         imports = list(imports)
         self.load([part for name in imports if name not in extra and (part := _home(name)) and part not in self.parts])
@@ -152,6 +154,12 @@ class Engine:
         for name in exports:
             builder.export_symbol(name)
         return Library(builder.link(self.linker, f"zyg{self.links}"), self.linker)
+
+    def clear_away(self) -> None:
+        """Let go of code, and of what it refers to, that nobody can call any more.  What that runs (`__del__` of anything) is to run in a
+        thread of the program's."""
+        if not self.running.value:
+            self.graveyard.clear()
 
     # ------------------------------------------------------------------------------------------ symbols
 
@@ -333,16 +341,17 @@ def _library_address(name: str) -> Address:
     raise LookupError(f"no function {name} in this process")
 
 
-def hold() -> list[Any]:
-    """Wait until no other thread is at the engine or in LLVM, and keep them out: the locks that are held then, to be released
-    from the last to the first.  (llvmlite's own lock is not in its documentation.)"""
-    locks = [_engine_lock, *([] if _engine is None else [background, _engine.lock])]
-    library = getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None)
-    if library is not None:
-        locks.append(library)
-    for lock in locks:
-        lock.acquire()
-    return locks
+def holding() -> Generator[None]:
+    """Waits until no other thread is at the engine or in LLVM, and keeps them out until it is closed.  (llvmlite's own lock is not in
+    its documentation.)"""
+    library = getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None) or contextlib.nullcontext()
+    with _engine_lock:
+        if _engine is None:
+            with library:
+                yield
+        else:
+            with background.held(), _engine.lock, library:
+                yield
 
 
 def call_around_forks(before: Address, after: Address) -> None:
@@ -580,10 +589,13 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
             extra |= careful.places()
             imports |= dict.fromkeys(careful.places())
             exports += careful.exports()
+        e.clear_away()
         native.library = e.link(images, used(lowered, imports, images), exports, extra)
         if careful is not None:
             native.careful = careful
             careful.begin(native, e, list(imports), extra)
+    if careful is not None:
+        background.add(careful)  # (not under the engine's lock: who is about to fork has that of the background first)
     return native
 
 

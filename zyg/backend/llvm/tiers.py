@@ -90,14 +90,13 @@ class Careful:
         return [*self.pointers.values(), *self.stay]
 
     def begin(self, native: Native, engine: Engine, imports: Sequence[str], extra: dict[str, int]) -> None:
-        """Set the pointers to the code that there is, and have the other made. `imports`, `extra`: what it was linked with."""
+        """Set the pointers to the code that there is, before the other is made. `imports`, `extra`: what it was linked with."""
         self.native = weakref.ref(native)
         self.engine = engine
         self.imports = [*imports, *self.stay]
         self.extra = extra | {name: native.library[name] for name in self.stay}
         self._set(native.library)
         background.worker = background.worker or engine.ready_worker()
-        background.add(self)
 
     def _set(self, library: Any) -> None:
         for n, name in enumerate(self.pointers.values()):

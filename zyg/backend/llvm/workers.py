@@ -254,10 +254,26 @@ def _wait(helpers: Sequence[_Helper], errors: list[BaseException]) -> None:
 @contextmanager
 def no_collections() -> Iterator[None]:
     """Were garbage collected in another thread, what it runs (`__del__` of anything) could wait for this one for ever."""
-    enabled = gc.isenabled()
-    gc.disable()
+    who = object()
+    _without[who] = enabled = gc.isenabled()
     try:
+        gc.disable()
         yield
     finally:
         if enabled:
             gc.enable()
+        _without.pop(who, None)
+
+
+_without: dict[object, bool] = {}  # whether garbage was collected before, by those that want no collections
+
+
+def _collect_in_child() -> None:
+    """The threads that wanted no collections are not there to have them again."""
+    if any(_without.values()):
+        gc.enable()
+    _without.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_collect_in_child)
