@@ -174,11 +174,11 @@ def test_code_that_went_over_goes_away(program):
     assert gone() is None
 
 
-def run(text):
+def run(text, **environment):
     code = PROGRAM + textwrap.dedent(text)
     found = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=120,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", **environment},
     )  # fmt: skip
     assert found.returncode == 0, found.stderr
     assert not found.stderr, found.stderr
@@ -227,6 +227,25 @@ def test_threads_may_compile_when_the_program_ends():
 
 
 needs_forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+
+
+@needs_forks
+def test_who_forks_is_not_warned():
+    text = """
+        import os, sys, warnings, zyg
+        zyg.grad(größe, (0, 1))(np.ones((5, 4)), np.eye(4), 2)
+        warned = []
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            for n in range(3):
+                child = os.fork()
+                if child == 0:
+                    os._exit(0)
+                os.waitpid(child, 0)
+        print(warned)
+        zyg.settle()
+    """
+    assert run(text, OPENBLAS_NUM_THREADS="1") == "[]\n"
 
 
 @needs_forks

@@ -11,7 +11,11 @@ It holds Python's lock for some microseconds between LLVM's calls.
 from __future__ import annotations
 
 import atexit
+import ctypes
+import functools
+import os
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -58,8 +62,8 @@ class Background:
                 self._changed.wait(0.05)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """No task goes on in it, and nobody else comes to this object.  (Whatever a signal's handler raises, and where: the lock
+    def held(self, goes_on: bool = True) -> Iterator[None]:
+        """No task goes on in it, and nobody else comes to this object; `goes_on`: what is left is gone on with at its end.  (Whatever a signal's handler raises, and where: the lock
         is given back.)"""
         with self._lock:
             self._held += 1
@@ -68,7 +72,12 @@ class Background:
                 yield
             finally:
                 self._held -= 1
-                self._begin()
+                if goes_on:
+                    self._begin()
+
+    def go_on(self) -> None:
+        with self._lock:
+            self._begin()
 
     def end(self) -> None:
         """Nothing is begun any more, and what is under way has come to its end.  The lock is free afterwards: other threads may still
@@ -90,7 +99,8 @@ class Background:
             while self._is_under_way():
                 self._changed.wait()
             if self._last not in (None, threading.current_thread()):
-                self._last.join()  # who forks is warned of threads that are about to end, too
+                self._last.join()
+                _wait_for_end(self._last)  # who forks is warned of threads that are about to end, too
 
     def _is_under_way(self) -> bool:
         """In another thread: in that which works some `__del__` may be running that asks."""
@@ -140,9 +150,23 @@ class Background:
                 self._left.popleft()
 
 
+def _wait_for_end(thread: threading.Thread) -> None:
+    """Until the system no longer counts it, either, where that can be seen: Python 3.12's `join` is over before."""
+    for _ in range(100):
+        if not os.path.exists(f"/proc/self/task/{thread.native_id}"):
+            break
+        time.sleep(0.0001)
+
+
 background = Background()
 # LLVM is not left in the middle of something when the process ends.  What was registered later is called before, and may have something
 # compiled; what is registered while Python ends might never be called.
 atexit.register(background.end)
+if hasattr(os, "register_at_fork"):
+    # Python 3.13 looks for threads, to warn who forks, behind what is called after a fork.  So there is none before it goes on with
+    # the program; and this is no function of Python's, between whose lines that would be done.
+    _go_on = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(lambda _: background.go_on() or 0)
+    _later = functools.partial(ctypes.pythonapi.Py_AddPendingCall, _go_on, None)
+    os.register_at_fork(after_in_parent=_later, after_in_child=_later)
 
 __all__ = ["Background", "Task", "background"]

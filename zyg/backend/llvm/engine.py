@@ -350,7 +350,7 @@ def holding() -> Generator[None]:
             with library:
                 yield
         else:
-            with background.held(), _engine.lock, library:
+            with background.held(goes_on=False), _engine.lock, library:  # (it goes on by itself, see there)
                 yield
 
 
