@@ -7,6 +7,7 @@ import pytest
 
 from tests.oracles import differences
 from tests.turns import each_in_turn
+from zyg.autodiff.objects import calls, delegation
 from zyg.autodiff.objects.api import pullback
 from zyg.autodiff.python import compile as compile_
 from zyg.autodiff.python import escaping
@@ -124,8 +125,10 @@ def without_handlers(monkeypatch):
     compile_.forget()
 
 
+@pytest.mark.parametrize("watched", [False, True], ids=["plain", "watched"])
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
-def test_derivative(f):
+def test_derivative(f, watched):
+    escaping.generators_are_watched = watched
     expected = differences.derivative(f, 0.7)
     for _ in range(2):
         value, back = pullback(f, (0.7,))
@@ -135,7 +138,10 @@ def test_derivative(f):
 
 
 @each_in_turn
-def test_second_derivative():
+@pytest.mark.parametrize("watched", [False, True], ids=["plain", "watched"])
+def test_second_derivative(watched):
+    escaping.generators_are_watched = watched
+
     def slope(x):
         return pullback(changed_meanwhile, (x,))[1](1.0)[0]
 
@@ -190,8 +196,6 @@ def test_what_is_refused():
 
 
 def test_in_try_bodies():
-    """There each item is taken by itself."""
-
     def f(x):
         try:
             return recursive(x) + sent(x)
@@ -302,3 +306,204 @@ def test_generators_made_where_they_are_handed_over_to(function):
 def test_an_exception_thrown_into_what_hands_over_to_a_generator_made_there():
     with pytest.raises(Unsupported, match="yield from"):
         pullback(thrown_into, (1.5,))[1](1.0)
+
+
+class Failed(Exception):
+    pass
+
+
+def failing(parts, scale):
+    """Goes down to the parts, of which one may fail, before or behind an item."""
+    for k, part in enumerate(parts):
+        if isinstance(part, list):
+            got = yield from failing(part, scale * part[0] if isinstance(part[0], float) else scale)
+            scale += 0.1 * got
+        elif part < 0.0 and k == 0:
+            raise Failed(part * scale)
+        else:
+            yield part * scale
+            if part < 0.0:
+                raise Failed(part * scale * scale)
+    return scale
+
+
+def failed_within(x):
+    """The exception comes to who goes through the outermost one, where nothing has come, some items, or in the midst of a loop."""
+    total = 0.0
+    for parts in (
+        [[[-x]]],
+        [x, [x, 2.0]],
+        [x, [x, [2.0, -x], 3.0]],
+        [[x, x * x], [x, [-x, 5.0]]],
+        [[], [x, [x], -0.5]][1:],
+    ):
+        try:
+            for v in failing(parts, x):
+                total = total * x + v
+        except Failed as error:
+            total += total * error.args[0]
+        try:
+            total += sum(failing(parts, 2.0 * x))
+        except Failed as error:
+            total *= error.args[0]
+    return total
+
+
+class Node:
+    def __init__(self, value, children=()):
+        self.value = value
+        self.children = children
+        self.seen = 0.0
+
+    def __iter__(self):
+        self.value = self.value * 1.1
+        yield self.value
+        for child in self.children:
+            yield from child
+            self.seen += child.value * self.value
+        self.value *= 1.5
+        if self.value > 6.0:
+            raise Failed(self.value * self.seen)
+        self.seen += self.value
+
+
+def made_before_the_try_statement(x):
+    """What was changed by generators that gave the items of others is undone from where these were left."""
+    tree = Node(x, [Node(2.0 * x), Node(x * x, [Node(3.0 * x), Node(7.0 * x)]), Node(x)])
+    items, total = iter(tree), 0.0
+    for k in range(2):
+        total += next(items) * (x + k)
+    try:
+        for v in items:
+            total = total * x + v
+    except Failed as error:
+        total += error.args[0] * total
+    total += sum(items)  # there are none
+    return total + tree.seen + sum(child.value * child.seen for child in tree.children)
+
+
+def caught_on_the_way(x):
+    """In a generator that gives the items of one which gives those of what fails."""
+    noted = [x]
+
+    def cautious(parts, scale):
+        for part in parts:
+            try:
+                yield from failing(part, scale)
+                noted.append(noted[-1] * x)
+            except Failed as error:
+                yield error.args[0]
+                noted.append(noted[-1] + scale)
+            finally:
+                scale *= 1.1
+
+    def outer(parts):
+        yield from cautious(parts, x)
+        yield from cautious(parts[:1], x * x)
+        yield noted[-1]
+
+    total = 0.0
+    for k, v in enumerate(outer([[x, [-x]], [x, 2.0], [[x, -1.0]]])):
+        total += v * v * (k + x)
+    return total * noted[-1]
+
+
+def held_and_used_again(x):
+    """A generator that is known by a name is over when it has failed, and so is one that gave its items."""
+
+    def outer(items, others):
+        yield 0.5 * x
+        yield from items
+        yield from others
+
+    items, others, total = failing([x, [x, -x], 2.0], x), failing([x, [2.0]], x), 0.0
+    both = outer(items, others)
+    try:
+        for v in both:
+            total = total * x + v
+    except Failed as error:
+        total += error.args[0]
+    return total + next(items, x * x) + sum(both) + sum(others) * x
+
+
+def closed_and_left(x):
+    items, total = failing([x, [x, [x * x, 2.0]], 3.0], x), 0.0
+    total += next(items) + next(items) * x + next(items)
+    items.close()
+    for v in failing([x, [x, [x, x * x]]], x):
+        total += v * total
+        if total > 3.0:
+            break
+    try:
+        for v in failing([x, [[x, -x]]], x):
+            total += v
+            if v > 100.0:
+                break
+    except Failed:
+        total *= x
+    return total + sum(items)
+
+
+def wrongly_ended(x):
+    """StopIteration out of a generator is a RuntimeError."""
+
+    def inner(y):
+        yield y
+        yield next(iter(())) * y
+
+    def outer(y):
+        yield from inner(y * y)
+
+    total = 0.0
+    try:
+        for v in outer(x):
+            total += v
+    except RuntimeError:
+        total *= x
+    return total
+
+
+FAILING = [
+    failed_within,
+    made_before_the_try_statement,
+    caught_on_the_way,
+    held_and_used_again,
+    closed_and_left,
+    wrongly_ended,
+]
+
+
+@pytest.mark.parametrize("f", FAILING, ids=lambda f: f.__name__)
+def test_exceptions_out_of_what_was_handed_over_to(f):
+    escaping.generators_are_watched = True
+    for x in (0.7, 1.3):
+        expected = differences.derivative(f, x)
+        for _ in range(2):
+            value, back = pullback(f, (x,))
+            assert value == f(x)
+            assert back(1.0)[0] == pytest.approx(expected, rel=1e-6)
+            assert back(2.0)[0] == pytest.approx(2.0 * expected, rel=1e-6)
+
+
+@each_in_turn
+@pytest.mark.parametrize("f", FAILING, ids=lambda f: f.__name__)
+def test_exceptions_out_of_what_was_handed_over_to_in_second_derivatives(f):
+    slope = lambda x: pullback(f, (x,))[1](1.0)[0]
+    second = pullback(slope, (0.7,))[1](1.0)[0]
+    assert second == pytest.approx(differences.derivative(slope, 0.7), rel=1e-5)
+
+
+def test_a_handler_that_was_differentiated_before(monkeypatch):
+    """Then, too, an item that comes through many generators is taken once."""
+    monkeypatch.setattr(delegation, "record_delegated", None)
+    monkeypatch.setitem(calls.KNOWN, delegation.delegated, None)
+    calls.forget()
+    escaping.generators_are_watched = True
+
+    def f(x):
+        try:
+            return sum(v * v for v in grown(3, x)) + sum(grown(3, x).walk())
+        except ZeroDivisionError:
+            return x
+
+    assert pullback(f, (0.7,))[1](1.0)[0] == pytest.approx(differences.derivative(f, 0.7), rel=1e-7)

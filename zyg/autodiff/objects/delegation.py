@@ -5,6 +5,11 @@ one's forward half, in the reverse half in `yield from` of the reverse half, whi
 So an item that comes through many generators costs what it costs in CPython. Whoever else takes an item of the other generator
 meanwhile is refused.
 
+An exception that leaves such a generator goes through the other one's `yield from`: each says on its tape that it was left. A reverse pass
+begins with the outer one, which goes to the reverse of its `yield from` from there, so that the inner one undoes what it did till then.
+Where the other one handles exceptions (`yield from` in its `try` statement) the steps are taken one by one: a `try` body counts as
+entered while the inner one runs, and not while both are suspended.
+
 The emitted code keeps the generators that it has handed over to in a list, in order (`handed_over`); a reverse pass goes through that
 from its end.
 """
@@ -63,6 +68,12 @@ def is_back(iterator: Generator) -> None:
     """It has come to its end."""
     iterator.record.done = True
     iterator.forward = iterator.forward.forward
+
+
+def has_failed(iterator: Generator, error: BaseException) -> None:
+    """It was left by an exception, and has come to its end, too; but not if the generator that it was handed over to was closed."""
+    if not isinstance(error, GeneratorExit):
+        is_back(iterator)
 
 
 def undo(handed: list[Any], d: Any, shadows: Any) -> Any:
@@ -174,6 +185,7 @@ __all__ = [
     "delegated",
     "hand_over",
     "handed_over",
+    "has_failed",
     "is_back",
     "is_undone",
     "record_delegated",

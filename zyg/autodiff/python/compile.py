@@ -132,9 +132,11 @@ def hands_on_at(code: CodeType) -> int | None:
 
 
 def only_gives_items(code: CodeType) -> bool:
-    """Whether a generator whose forward half `code` is does neither: nobody has to know where it is suspended."""
-    attrs = _halves[id(code)][0].attrs
-    found = not attrs.get("cleans_up") and attrs["other_form"] is not None
+    """Whether a generator whose forward half `code` is does no more: nobody has to know where it is suspended. Where there are handlers
+    it says on its tape where an exception has left it."""
+    found = not _halves[id(code)][0].attrs.get("cleans_up") and (
+        is_watched(code) or not escaping.generators_are_watched
+    )
     GIVE_ITEMS.note(code, found)
     return found
 
@@ -160,6 +162,7 @@ def forget_unwatched() -> None:
     for key, forms in list(_cache.items()):
         if key in _halves or any(_halves[id(made)][0].attrs.get("generator") for made in forms.values()):
             _cache.pop(key, None)
+    GIVE_ITEMS.clear()
 
 
 def forget_callees() -> None:

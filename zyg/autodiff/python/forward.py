@@ -63,6 +63,7 @@ _SILENT_CALLS = (
     delegation.can_be_handed_over,
     delegation.hand_over,
     delegation.is_back,
+    delegation.has_failed,
     begun.is_handed_over,
     begun.iterator_of,
 )

@@ -68,13 +68,10 @@ def normalise(function: Function, watched: bool = False, brief: bool = False) ->
         if instr.op == "dict_setitem":  # of a dict comprehension, which is like any other dict
             instr.op = "setitem"
     _pass_directly(f)
-    handed = None if watched or brief else Value(OBJECT)
+    handed = None if brief else Value(OBJECT)
     counts = use_counts(f)
     for block in list(f.blocks):
-        _expand_yield_from(f, block, handed, counts)
-    if handed is not None and use_counts(f)[handed]:
-        made = Instr("call_object", [Const(delegation.handed_over, OBJECT)], [handed], {"keywords": ()})
-        f.entry.instrs.insert(0, made)
+        _expand_yield_from(f, block, handed, counts, watched)
     _remove_unreachable(f)
     iterate_what_is_passed(f)
     separate_items(f, brief)
@@ -90,6 +87,9 @@ def normalise(function: Function, watched: bool = False, brief: bool = False) ->
     _one_return(f, alone=generator, left=None if generator else left)
     _single_entry_of_trying_blocks(f)
     _remove_unreachable(f)
+    if handed is not None and use_counts(f)[handed]:
+        made = Instr("call_object", [Const(delegation.handed_over, OBJECT)], [handed], {"keywords": ()})
+        f.entry.instrs.insert(0, made)
     _tell_of_trying(f, catching)
     landings = landing.add_landings(f, several)
     _unique_names(f)
@@ -189,9 +189,11 @@ def _pass_directly(f: Function) -> None:
         block.instrs[:] = [i for i in block.instrs if i.op != "dropped"]
 
 
-def _expand_yield_from(f: Function, block: Block, handed: Value | None, counts: Counter[Value]) -> None:
+def _expand_yield_from(f: Function, block: Block, handed: Value | None, counts: Counter[Value], watched: bool) -> None:
     """`yield from` as a loop that yields what `delegation.delegated` gives, and hands on what it is sent; or as it is, for a generator
-    that can be handed over to (`handed`: the list of these)."""
+    that can be handed over to (`handed`: the list of these). Not within a handler: that it counts as tried has to be told at each step."""
+    if block.handler is not None:
+        handed = None
     for n, instr in enumerate(block.instrs):
         if instr.op != "yield_from":
             continue
@@ -222,10 +224,10 @@ def _expand_yield_from(f: Function, block: Block, handed: Value | None, counts: 
         if alone is not None:
             blocks[:0] = _begin(block, iterator, alone, after)
         elif handed is not None:
-            blocks[:0] = _hand_over(block, iterator, handed, after)
+            blocks[:0] = _hand_over(block, iterator, handed, after, watched)
         at = f.blocks.index(block)
         f.blocks[at + 1 : at + 1] = blocks
-        _expand_yield_from(f, after, handed, counts)
+        _expand_yield_from(f, after, handed, counts, watched)
         return
 
 
@@ -268,13 +270,10 @@ def _begin(block: Block, iterator: Value, handed: Value, after: Block) -> list[B
     ]
     behind.instrs = [Instr("jump", targets=[Target(after, [value])], position=position)]
     other.instrs = [call(begun.iterator_of, begins, result=iterator), otherwise]
-    for part in (before, here, behind, other):
-        if block.handler is not None:
-            part.handler = Target(block.handler.block, list(block.handler.args))
     return [before, here, behind, other]
 
 
-def _hand_over(block: Block, iterator: Value, handed: Value, after: Block) -> list[Block]:
+def _hand_over(block: Block, iterator: Value, handed: Value, after: Block, watched: bool) -> list[Block]:
     """At the end of a block: `yield from` a generator in one go, if it can be."""
     can_be, possible, forward, value = (Value(OBJECT) for _ in range(4))
     possible.type = BOOL
@@ -303,10 +302,14 @@ def _hand_over(block: Block, iterator: Value, handed: Value, after: Block) -> li
         call(delegation.is_back, iterator),
         Instr("jump", targets=[Target(after, [value])], position=position),
     ]
-    for made in (before, here, behind):
-        if block.handler is not None:
-            made.handler = Target(block.handler.block, list(block.handler.args))
-    return [before, here, behind]
+    if not watched:
+        return [before, here, behind]
+    exception = Value(OBJECT, "exception")
+    thrown, again = Block(f"{block.name}.thrown", [exception]), Block(f"{block.name}.again")
+    here.handler = Target(thrown)
+    thrown.instrs = [call(delegation.has_failed, iterator, exception), Instr("jump", targets=[Target(again)])]
+    again.instrs = [Instr("reraise", [exception])]
+    return [before, here, behind, thrown, again]
 
 
 def may_raise(instr: Instr) -> bool:

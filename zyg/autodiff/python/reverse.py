@@ -17,7 +17,7 @@ from . import accesses, complexes, landing, rules
 from .carrying import carried
 from .forward import ForwardHalf, Saved, extra_operands
 from .likely import holds_constants
-from .normal import is_call_of
+from .normal import SUSPENDED, is_call_of
 from .zeros import NOTHING, drop_zeros, is_nothing
 
 _TAKE_CELL = Const(objects.Shadows.take_cell, OBJECT)
@@ -76,11 +76,12 @@ class ReverseHalf:
         if not forward.live:  # the function always raises: this is never called
             self.builder.at(entry).ret(NOTHING)
             return self.function
-        # An exception that comes out of a `yield` was thrown in after the item had been given.
+        # An exception that comes out of a `yield` was thrown in after the item had been given; one that comes out of a generator that
+        # was handed over to is undone with what that did before.
         entered_at_tail = {
             b
             for b in forward.blocks
-            if b in forward.live and b.handler and b.handler.block in forward.live and b.instrs[0].op != "yield"
+            if b in forward.live and b.handler and b.handler.block in forward.live and b.instrs[0].op not in SUSPENDED
         }
         for block in forward.blocks:
             if block in forward.live:
