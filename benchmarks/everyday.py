@@ -1753,6 +1753,14 @@ def leaves_by_yield_from(x: float) -> float:
     return sum(v * v for v in _leaves(_nested(8, x)))
 
 
+@program(1.1)
+def yield_from_where_exceptions_are_caught(x: float) -> float:
+    try:
+        return leaves_by_yield_from(x)
+    except ZeroDivisionError:
+        return x
+
+
 class _PlaneVector(tuple):
     __slots__ = ()
 
