@@ -207,16 +207,14 @@ def _asked(name: str, forward: Any) -> Reader:
 def _held_or_asked(name: str, forward: Any) -> Reader:
     """`__getattr__` is asked for what the instance does not hold. (An AttributeError on the way costs more than all else.)"""
 
+    ask = _asked(name, forward)
+
     def read(x: Any) -> tuple[Any, Any]:
         held = x.__dict__
         if name in held:
             y = held[name]
             return y, HELD
-        try:
-            return forward(x, name)
-        except AttributeError as error:
-            attributes.tell(error, x, name)
-            raise
+        return ask(x)
 
     return read
 
@@ -224,16 +222,14 @@ def _held_or_asked(name: str, forward: Any) -> Reader:
 def _read_or_asked(name: str, forward: Any) -> Reader:
     """`__getattr__` is asked for what an instance has not."""
 
+    ask = _asked(name, forward)
+
     def read(x: Any) -> tuple[Any, Any]:
         try:
             return object.__getattribute__(x, name), (attributes.run_attr, x, name)
         except AttributeError:
             pass
-        try:
-            return forward(x, name)
-        except AttributeError as error:
-            attributes.tell(error, x, name)
-            raise
+        return ask(x)
 
     return read
 
