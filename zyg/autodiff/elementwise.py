@@ -58,22 +58,35 @@ def forward_apply(a: ForwardPart, b: Builder, apply: Instr) -> None:
         holders: dict[int, Value] = {}
         reversals: list[Reversal] = []
         for part in _apart(a, apply, wanted):
-            arrays = sum(isinstance(ins[k].type, Array) for k in part)
-            reverse, used = reverse_function(a.module, apply.attrs["callee"], part, seeded, arrays)
+            # (Which operands are arrays says whether it has a parameter that tells the lengths.)
+            key = (
+                apply.attrs["callee"],
+                *map(tuple, (part, seeded, (isinstance(v.type, Array) for v in [*outs, *ins]))),
+            )
+            found = a.reversed.get(key)
+            if found is None:
+                arrays = sum(isinstance(ins[k].type, Array) for k in part)
+                reverse, used = reverse_function(a.module, apply.attrs["callee"], part, seeded, arrays)
+                seen = [v for k, v in enumerate(ins) if k in used or k in part] + [
+                    outs[k] for k in seeded if k < len(outs)
+                ]
+                unread = not any(isinstance(v.type, Array) for v in seen)
+                if unread:
+                    a.module.functions[reverse].entry.params.append(Value(F64, "unread"))
+                found = a.reversed[key] = reverse, used, unread
+            reverse, used, unread = found
             for k in used:
                 if k not in holders:
                     holders[k] = a._kept(b, apply, ins[k]) if isinstance(ins[k].type, Array) else ins[k]
-            seen = [v for k, v in enumerate(ins) if k in used or k in part] + [outs[k] for k in seeded if k < len(outs)]
-            lengths = [] if any(isinstance(v.type, Array) for v in seen) else _lengths(a, b, apply, reverse)
+            lengths = _lengths(b, apply) if unread else []
             reversals.append(Reversal(reverse, {k: holders[k] for k in used}, part, seeded, lengths))
         a.made_by[apply] = (apply, reversals)
     b.append(apply)
 
 
-def _lengths(a: ForwardPart, b: Builder, apply: Instr, reverse: str) -> list[Value]:
-    """How long the loops are; and the function of the reverse gets a parameter for the elements of an array that tells it."""
+def _lengths(b: Builder, apply: Instr) -> list[Value]:
+    """How long the loops are."""
     array = next(v for v in apply.operands if isinstance(v.type, Array))
-    a.module.functions[reverse].entry.params.append(Value(F64, "unread"))
     return [b.op("dim", array, axis=k) for k in range(array_type(array).ndim)]
 
 

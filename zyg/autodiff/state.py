@@ -7,7 +7,7 @@ and `adjoint.py`, which runs them and puts the result together.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from zyg.errors import Unsupported
@@ -188,6 +188,9 @@ class State(ABC):
         self.shadow_stacks: dict[Value, Value] = {}  # per stack or tape: cotangents of numbers, in the reverse part
         self.own_shadow_stacks: list[Value] = []  # those of them that the reverse part makes at its start
         self.made_by: dict[Instr, tuple[Instr, object]] = {}  # adjoint calls of the forward part
+        self.reversed: dict[
+            Hashable, tuple[str, list[int], bool]
+        ] = {}  # functions of elements that were (elementwise.py)
         self.refills: list[tuple[Instr, Value]] = []  # what clears a shadow for a reverse part that may run again
         self.needs: dict[tuple[Value, Block], Need] = {}
         # Of arrays that may change when the function is done, by the array and what copies it.

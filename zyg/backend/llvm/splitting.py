@@ -17,7 +17,7 @@ from .text import REFERENCE, ModuleText
 
 PIECE = 800  # lines, from which on functions are put into another piece
 _HEAD = re.compile(r'define (?:internal )?(fastcc [^@]*?(@(?:"[^"]*"|[-\w$.]+))\(.*\)[^{]*)\{\n')
-_CALL = re.compile(r'^(  [^@\n]*\bcall [^@\n]*)(@(?:"[^"]*"|[-\w$.]+))(?=\()', re.MULTILINE)
+_CALL = re.compile(r'call [^@\n]*(@(?:"[^"]*"|[-\w$.]+))\(')  # (begins with what it is searched by)
 _PLACE = re.compile(r" !dbg !\d+")
 
 
@@ -86,19 +86,15 @@ def through_pointers(text: str, symbols: Set[str]) -> str:
     """Assembly in which these functions are called by what is at their pointers (`pointer`), whatever that is at the time."""
     if not symbols:
         return text
-    count = 0
-
-    def call(match: re.Match[str]) -> str:
-        nonlocal count
-        begin, name = match.groups()
-        if name not in symbols:
-            return match[0]
-        count += 1
-        local = f'%"to {count}"'  # (no other name has a space)
-        return f"  {local} = load ptr, ptr {pointer(name)}\n{begin}{local}"
-
-    declared = "".join(f"{pointer(name)} = external global ptr\n" for name in sorted(symbols))
-    return declared + _CALL.sub(call, text)
+    parts = [f"{pointer(name)} = external global ptr\n" for name in sorted(symbols)]
+    done = 0
+    for count, call in enumerate(_CALL.finditer(text)):
+        if call[1] in symbols:
+            line = text.rfind("\n", 0, call.start()) + 1
+            local = f'%"to {count}"'  # (no other name has a space)
+            parts += text[done:line], f"  {local} = load ptr, ptr {pointer(call[1])}\n", text[line : call.start(1)], local
+            done = call.end(1)
+    return "".join([*parts, text[done:]])
 
 
 def pointer(symbol: str) -> str:

@@ -143,6 +143,7 @@ CLEAN: list[Pass] = [
     Pass("simplify_cfg", simplify_cfg.run, "branches that fold and cse decided"),
     Pass("orders", _orders, "what lies in C order is fused; what sees the order has been inlined"),
     Pass("fuse", _fuse, "what never was in memory has no shadow, and is not on the tape", whole_module=True),
+    Pass("merge", merge.run, "what is written twice is differentiated once", whole_module=True),
     Pass("squares", _squares, "functions of elements have met their norms; nothing is differentiated yet"),
 ]
 
@@ -159,6 +160,7 @@ FULL: list[Pass] = [
     Pass("lengths", _lengths, "what need not be broadcast is fused; before differentiation it has been found out"),
     Pass("fuse", _fuse, "what differentiation made of whole arrays", whole_module=True),
     Pass("side_by_side", _side_by_side, "value and derivative compute the same things", whole_module=True),
+    Pass("merge", merge.run, "sums of the same terms, written out once", whole_module=True),
     Pass("expand", _expand, "whole arrays become loops, which all that follows knows", whole_module=True),
     Pass("merge", merge.run, "expand makes a function for each sum", whole_module=True),
     Pass("simplify_cfg", simplify_cfg.run, "the adjoint comes with a block per edge"),

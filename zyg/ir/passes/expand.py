@@ -10,12 +10,16 @@ reduced into, it takes several rows at a time.
 
 Sums are added up in NumPy's order, pairwise along the innermost loop (pairwise.py), and row by row along others.
 
+Loops that are functions of their own are written once in a module for all `apply`s that want the same of them (`Parts`).
+
 Invariant: none beyond the verifier's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from types import FunctionType
+from typing import Any
 
 from ..builder import Builder
 from ..core import Block, Const, Function, Instr, Module, Value, array_type, clone_blocks, const
@@ -24,7 +28,9 @@ from ..reductions import Running, combine, identity
 from ..types import I64, Array, Scalar, Type
 from .accesses import Access, Assumption, From, Index, Views, groups
 from .fuse import returns
+from .merge import SILENT
 from .neighbours import groups_of
+from .rewriting import constant_key
 
 _SIZES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "u8": 1, "bool": 1}
 _ROWS = 4  # of a reduction along an outer axis that are taken at once
@@ -41,7 +47,10 @@ def run(module: Module) -> list[Function]:
     applies = sum(i.op == "apply" for f in module.functions.values() for _, i in f.instructions())
     tiny = _TINY if applies <= _FEW else 0
     apart = applies > MANY
-    return [f for f in list(module.functions.values()) if expand(module, f, tiny, vectors=True, apart=apart)]
+    parts: Parts = {}
+    return [
+        f for f in list(module.functions.values()) if expand(module, f, tiny, vectors=True, apart=apart, parts=parts)
+    ]
 
 
 def expand(
@@ -51,12 +60,14 @@ def expand(
     vectors: bool = False,
     apart: bool = False,
     chosen: Callable[[Instr], bool] = lambda apply: True,
+    parts: Parts | None = None,
 ) -> bool:
     """Write the `apply`s of one function out, or those of them that are chosen.
 
     Functions of more than `tiny` instructions are done for one vector at a time. `vectors`: calls of functions in the lanes of
-    vectors are allowed, which have no derivatives. `apart`: the loops are functions of their own.
+    vectors are allowed, which have no derivatives. `apart`: the loops are functions of their own. `parts`: those that there are.
     """
+    parts = {} if parts is None else parts
     work = [b for b in function.blocks if any(i.op == "apply" for i in b.instrs)]
     if not work:
         return False
@@ -65,9 +76,12 @@ def expand(
         block = work.pop()
         for n, instr in enumerate(block.instrs):
             if instr.op == "apply" and chosen(instr):
-                work.append(Expansion(module, function, views, block, n, tiny, vectors, apart).run())
+                work.append(Expansion(module, function, views, parts, block, n, tiny, vectors, apart).run())
                 break
     return True
+
+
+Parts = dict[Hashable, Function]  # functions that are parts of loops, by what was wanted of them
 
 
 class Expansion:
@@ -78,6 +92,7 @@ class Expansion:
         module: Module,
         function: Function,
         views: Views,
+        parts: Parts,
         block: Block,
         index: int,
         tiny: int,
@@ -86,6 +101,7 @@ class Expansion:
     ):
         self.module = module
         self.function = function
+        self.parts = parts
         self.apply = apply = block.instrs[index]
         self.callee = module.functions[apply.attrs["callee"]]
         self.modes: tuple[str, ...] = apply.attrs["modes"]
@@ -310,18 +326,65 @@ class Expansion:
             found += self.accesses[v].values() if v in self.accesses else [v]
         return list(dict.fromkeys(v for v in [*found, *lengths] if not isinstance(v, Const)))
 
-    def function_of(self, what: str, results: Sequence[Type], operands: Sequence[Value]) -> Function:
-        """A new function that takes these values, for a part of the work."""
-        function = Function(self.module.unique_name(f"{self.callee.name}.{what}"), [Block("entry")], tuple(results))
-        function.attrs |= {"shallow": True, **returns(self.callee)}
-        self.module.add(function)
-        function.entry.params = [Value(v.type, v.name) for v in operands]
+    def part(
+        self,
+        what: str,
+        results: Sequence[Type],
+        operands: Sequence[Value],
+        attrs: dict[str, Any],
+        write: Callable[[Expansion], None],
+        *,
+        indices: Sequence[Value] = (),
+        held: Sequence[int] = (),
+        more: Hashable = None,
+    ) -> Function:
+        """The function that takes these values for a part of the work: the one that there is, or a new one, which `write` writes.
+        `more`: on what that depends besides."""
+        key = what, more, tuple(results), tuple(attrs.items()), self.wanted(operands, indices, held)
+        function = self.parts.get(key)
+        if function is None:
+            function = Function(self.module.unique_name(f"{self.callee.name}.{what}"), [Block("entry")], tuple(results))
+            function.attrs |= {"shallow": True, **returns(self.callee), **attrs}
+            self.module.add(function)
+            function.entry.params = [Value(v.type, v.name) for v in operands]
+            params = dict(zip(operands, function.entry.params, strict=True))
+            write(self.inside(function, lambda v: params.get(v, v)))
+            self.parts[key] = function
         return function
+
+    def wanted(self, operands: Sequence[Value], indices: Sequence[Value], held: Sequence[int]) -> Hashable:
+        """All that the loops inside of these counters depend on, with values by their places among the operands."""
+        numbers = {v: n for n, v in enumerate(operands)}
+        number = lambda v: constant_key(v) if isinstance(v, Const) else numbers.get(v)
+
+        def place(i: int | From | Value) -> Hashable:
+            if isinstance(i, From):
+                return i.loop, number(i.start), i.back
+            return i if isinstance(i, int) else (number(i),)
+
+        def reached(k: int, v: Value) -> Hashable:
+            if k in held:
+                return None
+            access = self.accesses.get(v)
+            return number(v) if access is None else (number(access.array), *map(place, access.index))
+
+        quiet = all(i.op in SILENT for _, i in self.callee.instructions())
+        return (
+            self.callee,
+            tuple(self.apply.attrs.items()),
+            None if quiet else self.b.position,
+            (self.contiguous, self.tiny, self.vectors, self.outlined, self.apart, frozenset(self.set_once)),
+            tuple(v.type for v in operands),
+            tuple(reached(k, v) for k, v in enumerate(self.apply.operands)),
+            tuple(map(number, self.lengths)),
+            tuple(map(number, indices)),
+            tuple(held),
+        )
 
     def inside(self, function: Function, replace: Callable[[Value], Value]) -> Expansion:
         """What writes such a part, whose values stand for those here."""
         e = Expansion.__new__(Expansion)
-        e.module, e.function, e.callee = self.module, function, self.callee
+        e.module, e.function, e.callee, e.parts = self.module, function, self.callee, self.parts
         e.modes, e.kinds, e.neighbours = self.modes, self.kinds, self.neighbours
         e.views = self.views.with_confined(e.function.params[n] for n in function.attrs.get("noalias", ()))
         operands = [v if v in self.accesses else replace(v) for v in self.apply.operands]
@@ -346,11 +409,9 @@ class Expansion:
         if not self.outlined or len(self.lengths) < 2 and self.contiguous:
             return self.nest([], self.zeros())
         operands = self.reached(lengths=self.lengths)
-        function = self.function_of("nest", [v.type for v in self.apply.results], operands)
-        function.attrs |= {"shared": True, "elements": True, "noalias": self.alone(operands)}
-        params = dict(zip(operands, function.entry.params, strict=True))
-        inner = self.inside(function, lambda v: params.get(v, v))
-        inner.b.ret(*inner.nest([], inner.zeros()))
+        attrs = {"shared": True, "elements": True, "noalias": self.alone(operands)}
+        results = [v.type for v in self.apply.results]
+        function = self.part("nest", results, operands, attrs, lambda e: e.b.ret(*e.nest([], e.zeros())))
         return list(self.b.emit("call", *operands, types=function.results, callee=function.name))
 
     def independent(self, indices: Sequence[Value], body: Body) -> None:
@@ -401,15 +462,16 @@ class Expansion:
     def each(self, indices: Sequence[Value], body: Body) -> None:
         """The innermost loop, in lanes."""
         operands = self.reached(indices, self.lengths[-1:])
-        function = self.function_of("each", (), operands)
-        function.attrs |= {"shared": True, "elements": True, "each": LANES}
-        params = dict(zip(operands, function.entry.params, strict=True))
-        replace: Callable[[Value], Value] = lambda v: params.get(v, v)
-        inner = self.inside(function, replace)
-        # (A counter of a loop in which no array moves does not matter there.)
-        outer = [v if isinstance(v, Const) else params.get(v, const(0)) for v in indices]
-        _loop(inner, outer, body, plain=True)
-        inner.b.ret()
+
+        def write(e: Expansion) -> None:
+            # (A counter of a loop in which no array moves does not matter there.)
+            params = dict(zip(operands, e.function.entry.params, strict=True))
+            outer = [v if isinstance(v, Const) else params.get(v, const(0)) for v in indices]
+            _loop(e, outer, body, plain=True)
+            e.b.ret()
+
+        attrs = {"shared": True, "elements": True, "each": LANES}
+        function = self.part("each", (), operands, attrs, write, indices=indices, more=body.__code__)
         self.b.emit("call", *operands, types=(), callee=function.name)
 
     def in_lanes(self) -> bool:
@@ -581,7 +643,7 @@ class Expansion:
         return ends
 
 
-Body = Callable[[Expansion, list[Value], Value], list[Value]]  # what is done for a counter, inside of others
+Body = FunctionType  # what is done for a counter, inside of others: (Expansion, list[Value], Value) -> list[Value]
 
 
 def _loop(e: Expansion, indices: list[Value], body: Body, plain: bool = False) -> None:

@@ -16,7 +16,7 @@ from ..ops import having
 from .inline import bottom_up
 from .rewriting import constant_key
 
-_SILENT = having("pure", "read", "write") - {"alloc", "reserve", "push"} | JUMPS | {"apply", "poll"}
+SILENT = having("pure", "read", "write") - {"alloc", "reserve", "push"} | JUMPS | {"apply", "poll"}
 
 
 def run(module: Module) -> bool:
@@ -64,7 +64,7 @@ def _contents(module: Module, function: Function) -> Hashable:
         parts.append(None if handler is None else (blocks[handler.block], tuple(map(key, handler.args))))
         for instr in block.instrs:
             attrs = instr.attrs
-            silent = instr.op in _SILENT
+            silent = instr.op in SILENT
             if instr.op in CALLING:
                 callee = attrs["callee"]
                 if callee == function.name:

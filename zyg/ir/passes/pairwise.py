@@ -38,12 +38,15 @@ def pairwise(outer: Expansion, indices: list[Value], held: list[int], kinds: lis
     """The totals of the innermost loop."""
     operands = outer.reached(indices, held=held)
     types = [*(outer.callee.results[k] for k in held), *outer.callee.results[len(outer.modes) :]]
-    function = outer.function_of("sum", types, operands)
     apart = outer.alone(operands, held)
-    if apart:
-        function.attrs["noalias"] = apart
-    params = dict(zip(operands, function.entry.params, strict=True))
-    _PairwiseSum(outer, function, params, indices, held, kinds).run()
+    attributes: dict[str, Any] = {"noalias": apart} if apart else {}
+
+    def write(e: Expansion) -> None:
+        params = list(e.function.entry.params)
+        own = dict(zip(operands, params))
+        _PairwiseSum(e, params, [own.get(v, v) for v in indices], held, kinds).run()
+
+    function = outer.part("sum", types, operands, attributes, write, indices=indices, held=held, more=tuple(kinds))
     operands += [const(0), outer.lengths[-1], const(False)]
     stays = len(held) < len(outer.modes) or outer.apply.attrs.get("effects")
     attrs: dict[str, Any] = {} if stays else {"writes": ()}
@@ -54,18 +57,9 @@ class _PairwiseSum:
     """The function that adds up the terms of elements start, start + 1, ..., start + count - 1 of the innermost loop."""
 
     def __init__(
-        self,
-        outer: Expansion,
-        function: Function,
-        params: dict[Value, Value],
-        indices: Sequence[Value],
-        held: list[int],
-        kinds: list[str],
+        self, expansion: Expansion, params: list[Value], indices: Sequence[Value], held: Sequence[int], kinds: list[str]
     ):
-        self.params, self.held, self.kinds = params, held, kinds
-        replace: Callable[[Value], Value] = lambda v: params.get(v, v)
-        self.indices = list(map(replace, indices))
-        self.expansion = outer.inside(function, replace)
+        self.expansion, self.params, self.indices, self.held, self.kinds = expansion, params, indices, held, kinds
 
     def run(self) -> None:
         e, b = self.expansion, self.expansion.b
@@ -77,7 +71,7 @@ class _PairwiseSum:
         in_vectors = lanes and e.contiguous and e.vectors and self.is_vectorisable()
         assert in_vectors or not e.neighbours
         start, count, lane = Value(I64, "start"), Value(I64, "count"), Value(BOOL, "lane")
-        e.function.entry.params = [*self.params.values(), start, count, lane]
+        e.function.entry.params = [*self.params, start, count, lane]
         types = [t for t in e.function.results if isinstance(t, Scalar)]
         nothing: list[Value] = [_nothing(kind, t) for kind, t in zip(self.kinds, types, strict=True)]
         one: Callable[[Value, list[Value]], list[Value]] = lambda i, totals: self.add(totals, self.terms(i), any_order)
@@ -133,7 +127,7 @@ class _PairwiseSum:
     def sums(self, start: Value, count: Value, lane: bool = False) -> list[Value]:
         """What the function gives for a part."""
         function = self.expansion.function
-        operands = [*self.params.values(), start, count, const(lane)]
+        operands = [*self.params, start, count, const(lane)]
         return self.expansion.b.emit("call", *operands, types=function.results, callee=function.name)
 
     def unrolled(self, start: Value, stop: Value, nothing: list[Value]) -> list[list[Value]]:
@@ -167,20 +161,23 @@ class _PairwiseSum:
         function = Function(e.module.unique_name(f"{e.function.name}.lane"), [Block("entry")], e.function.results)
         function.attrs = {"shallow": True, "vector": _LANES}
         e.module.add(function)
-        given = list(self.params.values())
-        params = {v: Value(v.type, v.name) for v in given}
+        params = {v: Value(v.type, v.name) for v in self.params}
+        replace: Callable[[Value], Value] = lambda v: params.get(v, v)
         if e.neighbours:
-            places = {k: given.index(e.accesses[v].array) for k, v in enumerate(e.apply.operands[: len(e.modes)])}
+            places = {k: self.params.index(e.accesses[v].array) for k, v in enumerate(e.apply.operands[: len(e.modes)])}
             function.attrs["neighbours"] = shifted(e.neighbours, places)
-        _PairwiseSum(e, function, params, self.indices, self.held, self.kinds).run_lane()
+        inner, indices = e.inside(function, replace), [*map(replace, self.indices)]
+        _PairwiseSum(inner, list(params.values()), indices, self.held, self.kinds).run_lane()
         types = e.function.results
-        return list(e.b.emit("call", *given, start, stop, const(0), types=types, callee=function.name, vector=_LANES))
+        return list(
+            e.b.emit("call", *self.params, start, stop, const(0), types=types, callee=function.name, vector=_LANES)
+        )
 
     def run_lane(self) -> None:
         """One of eight sums, each of the elements that are eight apart."""
         e, b = self.expansion, self.expansion.b
         start, stop, lane = Value(I64, "start"), Value(I64, "stop"), Value(I64, "lane")
-        e.function.entry.params = [*self.params.values(), start, stop, lane]
+        e.function.entry.params = [*self.params, start, stop, lane]
         types = [t for t in e.function.results if isinstance(t, Scalar)]
         nothing: list[Value] = [_nothing(kind, t) for kind, t in zip(self.kinds, types, strict=True)]
 
