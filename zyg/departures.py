@@ -148,6 +148,8 @@ def may_be_repeated(module: Module, entry: str) -> bool:
         instr.op == "raise"
         or instr.op in _INTEGERS
         or departs(instr.attrs.get("exc"))
+        or instr.op == "readymade"
+        and any(departs(exception) for exception, *_ in instr.attrs["code"].errors)
         or isinstance(instr.attrs.get("callable"), Raise)
         for instr in instructions(module, entry)
     )

@@ -487,7 +487,7 @@ class Dispatcher:
         if callee is None:
             raise InternalError("the callable of a dispatcher is gone", "dispatch")
         options = effective_options(self.transform)
-        return pipeline.Request(callee, types, keywords, options, fixed, bool(self.exact))
+        return pipeline.Request(callee, types, keywords, options, fixed, bool(self.exact), bodies=False)
 
     def _compile(self, types: tuple[Type, ...], keywords: tuple[str, ...], fixed: bool) -> Specialisation:
         names, positional_only = self._names(len(types) - len(keywords), keywords)

@@ -25,7 +25,8 @@ from . import collecting
 from .errors import InternalError, Unsupported, ZygError, of_a_signal
 from .ir.core import Module, Position
 from .ir.options import Options
-from .ir.records import field, record
+from .ir.readymade import NeedsBody
+from .ir.records import field, record, replace
 from .ir.types import Const, PullbackType, Type
 from .transforms import DIRECT_KINDS, describe, python_function, transform_of
 
@@ -36,6 +37,8 @@ class Request:
 
     `fixed`: integers in global and captured variables are constants, and it is compiled again when they change.
     `exact`: Python code goes on with what it gives, in the place of what the function gives in CPython.
+    `bodies`: functions of the library that are on disk as machine code have bodies all the same, for who looks at them
+    (frontend/readymade.py).
     """
 
     function: Any
@@ -44,6 +47,7 @@ class Request:
     options: Options = field(default_factory=Options)
     fixed: bool = False
     exact: bool = False
+    bodies: bool = True
 
 
 @record(frozen=True)
@@ -64,7 +68,7 @@ def infer(request: Request) -> Any:
     from .frontend.infer import infer
 
     given = (request.function, request.types, request.keywords)
-    return infer(*given, options=request.options, fixed=request.fixed, exact=request.exact)
+    return infer(*given, options=request.options, fixed=request.fixed, exact=request.exact, bodies=request.bodies)
 
 
 def optimise(request: Request, inferred: Any) -> Any:
@@ -193,7 +197,13 @@ def rare_collections() -> Iterator[None]:
 def compile(request: Request, until: str = "native") -> Any:
     """Take `request` through the stages, as far as the one named."""
     with rare_collections():
-        result = _compile(request, until)
+        try:
+            result = _compile(request, until)
+        except NeedsBody as missing:
+            from .frontend import readymade
+
+            readymade.want(missing.code)
+            result = _compile(replace(request, bodies=True), until)
         if kept := sys.modules.get("zyg.frontend.kept"):  # which is loaded where much of zyg's own is read
             kept.store()
         return result
@@ -209,7 +219,7 @@ def _compile(request: Request, until: str) -> Any:
             except Unsupported as error:
                 # What concerns the function as a whole, such as its result, is at its first line.
                 raise error.at(_first_line(request)) from error.__cause__
-            except (ZygError, RecursionError, MemoryError):
+            except (ZygError, NeedsBody, RecursionError, MemoryError):
                 raise
             except Exception as error:
                 if of_a_signal(error):  # (a time limit, say) it is for who called

@@ -109,7 +109,7 @@ class _Reverse:
         if cotangent not in self._alone:
             with compile_lock:
                 if cotangent not in self._alone:
-                    request = pipeline.Request(call_pullback, (self.type, cotangent), (), self.options)
+                    request = pipeline.Request(call_pullback, (self.type, cotangent), (), self.options, bodies=False)
                     native = pipeline.compile(request).native
                     alone = new_callable(_refused, "pullback")
                     set_entries(alone, [make_entry(native)])

@@ -77,7 +77,7 @@ def test_they_are_on_disk(monkeypatch, tmp_path):
     monkeypatch.setattr(cache, "store", lambda name, image: stored.append(name))
     try:
         with e.lock:
-            e.library(texts)
+            e.library(texts, {})
         assert len(stored) == len(texts)
     finally:
         e.parts |= parts

@@ -14,11 +14,13 @@ integer, one to a bool, `stop`, an index, the condition of a select.  This is wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from zyg.ir.analysis import components
 from zyg.ir.core import CALLING, VIEWS, Const, Function, Instr, Module, Value
 from zyg.ir.foreign import arguments, arrays_written, sets_them_whole
 from zyg.ir.ops import OPS
+from zyg.ir.readymade import code_of
 from zyg.ir.records import field, record
 from zyg.ir.types import BOOL, TAPE, Array, Scalar, Stack, Type
 
@@ -51,7 +53,7 @@ class Summary:
     shares: list[int] = field(default_factory=list)
     changed: set[int] = field(default_factory=set)
 
-    def key(self) -> tuple[object, ...]:
+    def key(self) -> tuple[tuple[Any, ...], ...]:
         return (tuple(self.results), tuple(sorted(self.arrays.items())), tuple(sorted(self.written)),
                 tuple(sorted(self.stored)), tuple(self.shares), tuple(sorted(self.changed)))  # fmt: skip
 
@@ -497,6 +499,10 @@ def summary_of(module: Module, name: str, summaries: dict[str, Summary]) -> Summ
 
 
 def _summary(function: Function, module: Module, summaries: dict[str, Summary]) -> Summary:
+    code = code_of(function)
+    if code is not None:
+        results, arrays, written, stored, shares, changed = code.summary
+        return Summary([*results], dict(arrays), {*written}, {*stored}, [*shares], {*changed})
     activity = Activity(function, module, summaries)
     result = Summary([0] * len(function.results), shares=[0] * len(function.results))
     for instr in [block.instrs[-1] for block in function.blocks]:

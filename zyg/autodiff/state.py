@@ -15,6 +15,7 @@ from zyg.ir.analysis import Dominators, Loop, Loops, PostDominators
 from zyg.ir.builder import Builder
 from zyg.ir.core import CALLING, Block, Const, Function, Instr, Module, Position, Value, clone, const
 from zyg.ir.passes import inline, loop_simplify, simplify_cfg
+from zyg.ir.readymade import require_body
 from zyg.ir.records import record
 from zyg.ir.types import I64, TAPE, Array, Stack, Type
 
@@ -173,6 +174,7 @@ class State(ABC):
         self.outputs = outputs
         self.summaries = summaries
         self.callees = callees if callees is not None else Callees()
+        require_body(module.functions[name])
         self.function = clone(module.functions[name])
         inline_ruled(module, self.function)
         inline_pullbacks(module, self.function)

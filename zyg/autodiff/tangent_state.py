@@ -11,6 +11,7 @@ from zyg.ir.builder import Builder
 from zyg.ir.core import CALLING, Block, Const, Function, Instr, Module, Value, clone, const, rule_functions
 from zyg.ir.ops import OPS
 from zyg.ir.passes import expand, simplify_cfg
+from zyg.ir.readymade import require_body
 from zyg.ir.records import record
 from zyg.ir.types import TAPE, Array, Stack, Type, cotangent_type
 
@@ -77,6 +78,7 @@ class TangentState:
         self.lanes = run.lanes
         self.made = made
         self.whole = whole
+        require_body(run.module.functions[name])
         self.function = f = clone(run.module.functions[name])
         self.name = name
         expand.expand(run.module, f, chosen=self._has_no_tangent)

@@ -68,12 +68,15 @@ class Inference:
         self.global_types: dict[Hashable, Any] = {}
         self.unrolling = Unrolling()
         self.fixed = False  # whether integers in global and captured variables are constants
+        self.bodies = (
+            True  # whether functions of the library have bodies that are on disk as machine code (readymade.py)
+        )
         self.cells: dict[int, CellType] = {}  # hold the objects that code refers to directly (defaults of parameters)
 
     def within(self, outer: Inference) -> Inference:
         """This inference as a part of another one."""
         self.guards, self.unrolling, self.cells = outer.guards, outer.unrolling, outer.cells
-        self.fixed, self.given = outer.fixed, outer.given
+        self.fixed, self.given, self.bodies = outer.fixed, outer.given, outer.bodies
         return self
 
     def guard(self, *entry: Any) -> None:

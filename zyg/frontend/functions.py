@@ -16,7 +16,7 @@ from zyg.ir.records import field, record, replace
 from zyg.transforms import transform_of
 
 from .binding import bind
-from .evaluator import Evaluator
+from .evaluator import Evaluator, Inference
 from .frames import Context, Frame, Stop
 from .prepare import Prepared, prepare
 from .scalars import scalar_value
@@ -312,7 +312,7 @@ def _never_returns(e: Evaluator, spec: Specialisation, outline: Outline) -> Abst
 
 def _specialise(
     e: Evaluator,
-    key: Hashable,
+    key: tuple[Any, ...],
     f: FunctionValue,
     roots: list[Abstract],
     heap: Heap,
@@ -321,10 +321,24 @@ def _specialise(
     library: bool,
 ) -> Specialisation:
     inference = e.inference
+    entry: str | None = None
+    if not inference.bodies and f.code in SHARED and not any(s.code in SHARED for s in inference.active):
+        from . import readymade  # on demand: code for scalars has none
+
+        entry = readymade.name_of(e, f, outline, key[2], named)
+        name = inference.module.unique_name(plain_name(f.name))
+        found = readymade.find(e, f, entry, outline.leaves, name) if entry is not None else None
+        if found is not None:
+            function, value = found
+            inference.module.add(function)
+            spec = Specialisation(key, f.code, name, ([value], {}), leaves=list(function.blocks[0].instrs[0].results))
+            inference.specialisations[key] = spec
+            return spec
     if len(inference.active) > MAX_ACTIVE or len(outline.leaves) > MAX_LEAVES:
         raise _ever_new_types(e, f, roots[1:])
     spec = Specialisation(key, f.code, inference.module.unique_name(plain_name(f.name)))
     inference.specialisations[key] = spec
+    around = _around(inference)
     inference.active.append(spec)
     try:
         for spec.round in range(MAX_ROUNDS):
@@ -354,7 +368,23 @@ def _specialise(
             raise _ever_deeper(e, f)
     finally:
         inference.active.remove(spec)
+    if entry is not None and spec.result is not None and not spec.result[1] and _is_by_itself(inference, around):
+        from . import readymade
+
+        readymade.offer(entry, inference.module.functions[spec.name], spec.result[0][0])
     return spec
+
+
+def _around(inference: Inference) -> tuple[int, ...]:
+    """How much there is of what inference knows of a whole module."""
+    changes = (inference.listings, inference.pooled, inference.grown, inference.row_stores, inference.windows)
+    return len(inference.evaluators), *map(len, changes)
+
+
+def _is_by_itself(inference: Inference, before: tuple[int, ...]) -> bool:
+    """Whether a function that has been inferred since has nothing to do with others."""
+    evaluators, *changes = before
+    return [*_around(inference)[1:]] == changes and not any(e.inputs for e in inference.evaluators[evaluators:])
 
 
 def _infer_body(

@@ -66,15 +66,17 @@ def infer(
     context: Context | None = None,
     fixed: bool = False,
     exact: bool = False,
+    bodies: bool = True,
 ) -> Inferred:
     """Typed SSA for a call of `function` with arguments of these types, the last `len(keywords)` of them by keyword.
     `context` is for code inside of derivatives. `fixed`: integers in global and captured variables are taken as constants.
-    `exact`: what it gives has the classes that it has in CPython (exact.py).
+    `exact`: what it gives has the classes that it has in CPython (exact.py). `bodies`: functions of the library that are on disk as
+    machine code have bodies all the same (readymade.py).
 
     What cannot be typed as it is may be so with short loops unrolled (unrolling.py).
     """
     around = context or Context(options or Options())
-    return attempts(lambda unrolling: _infer(function, arg_types, keywords, around, unrolling, fixed, exact))
+    return attempts(lambda unrolling: _infer(function, arg_types, keywords, around, unrolling, fixed, exact, bodies))
 
 
 def _infer(
@@ -85,9 +87,10 @@ def _infer(
     unrolling: Unrolling,
     fixed: bool,
     exact: bool,
+    bodies: bool,
 ) -> Inferred:
     inference = Inference(context.options)
-    inference.fixed = fixed
+    inference.fixed, inference.bodies = fixed, bodies
     inference.unrolling = unrolling
     name = getattr(function, "__name__", None) or type(function).__name__
     module = inference.module

@@ -229,6 +229,8 @@ class Analysis:
                 changed = [instr.operands[n] for n in self._summary(instr).written]
             elif instr.op == "pycall" and not instr.attrs.get("reads"):
                 changed = instr.operands
+            elif instr.op == "readymade":
+                changed = [v for v in instr.operands if isinstance(v.type, Array)]
             if changed:
                 yield instr, changed
 

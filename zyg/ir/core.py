@@ -346,7 +346,7 @@ def clone_blocks(blocks: list[Block], values: dict[Value, Value], rename: Callab
 
 
 def clone(function: Function, name: str | None = None) -> Function:
-    """A deep copy (constants are shared)."""
+    """A deep copy (constants are shared), which may become another function: it is not on offer (frontend/readymade.py)."""
     copy = Function(name or function.name, clone_blocks(function.blocks, {}), function.results)
-    copy.attrs = dict(function.attrs)
+    copy.attrs = {k: v for k, v in function.attrs.items() if k != "offer"}
     return copy

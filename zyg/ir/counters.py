@@ -139,7 +139,7 @@ def walks_array(instr: Instr) -> bool:
     """Whether an operation may go through all of an array (or make one)."""
     if instr.op in _AT_ONE_PLACE or instr.targets:
         return False
-    return any(isinstance(v.type, Array) for v in (*instr.operands, *instr.results))
+    return instr.op == "readymade" or any(isinstance(v.type, Array) for v in (*instr.operands, *instr.results))
 
 
 def reached_functions(module: Module) -> dict[str, set[str]]:

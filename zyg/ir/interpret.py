@@ -25,6 +25,7 @@ from .dtypes import NUMPY_SCALARS, single
 from .foreign import ARRAYS, address_of
 from .ops import OPS
 from .overtaking import overtakes
+from .readymade import NeedsBody
 from .types import BOOL, F32, F64, I32, I64, U8, Array, Scalar, Stack, Tape, Type
 
 _INT_BITS: dict[Type, tuple[int, bool]] = {I64: (64, True), I32: (32, True), U8: (8, False)}
@@ -407,6 +408,11 @@ def _pycall(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[An
     split = len(arguments) - len(keywords)
     value = instr.attrs["callable"](*arguments[:split], **dict(zip(keywords, arguments[split:], strict=True)))
     return leaves_of(value, instr.attrs["result"])
+
+
+@_runs
+def _readymade(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]:
+    raise NeedsBody(instr.attrs["code"])
 
 
 @_runs

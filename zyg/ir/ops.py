@@ -456,6 +456,8 @@ op("pycall", _stated, "call the Python callable attrs['callable'] with arguments
    "attrs['arguments'], flattened; the result is of attrs['result'], a structured type (NONE: ignored); attrs['reads'] "
    "promises that no argument is written",
    effects="effect", vjp="structural")  # fmt: skip
+op("readymade", _stated, "call a function of the library that is there as machine code only, attrs['code'] "
+   "(readymade.py)", effects="effect", vjp="structural")  # fmt: skip
 op("checkpoint", _no_result, "in the head of a loop that differentiation is to checkpoint: attrs['kind'] is 'every' (one "
    "operand: so many iterations at a time) or 'binomial' (the number of iterations, and of snapshots)", effects="effect",
    vjp="structural")  # fmt: skip

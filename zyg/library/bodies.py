@@ -214,7 +214,9 @@ def copy_functions(e: Evaluator, module: Module, root: str, moved: bool = False)
         if moved:
             made.name = names[name]
         else:
-            made = clone(made, names[name])
+            source, made = made, clone(made, names[name])
+            if "offer" in source.attrs:
+                made.attrs["offer"] = source.attrs["offer"]
         target.add(made)
         calls += [i for block in made.blocks for i in block.instrs if i.op in CALLING]
         for instr in calls[known:]:

@@ -64,6 +64,12 @@ def load(name: str) -> bytes | None:
     return bytes(image) if _sha256(image).digest() == digest else None
 
 
+def has(name: str) -> bool:
+    """Whether there is an entry of this name."""
+    place = _usable_directory(create=False)
+    return place is not None and (place / name).exists()
+
+
 def load_parts(name: str) -> tuple[bytes, memoryview] | None:
     """The digest that the content of an entry should have, and the content: who wants some parts of it only has to look at those."""
     place = _usable_directory(create=False)

@@ -15,7 +15,7 @@ import ctypes
 import os
 import re
 import threading
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -29,7 +29,8 @@ from ...ir.dtypes import NUMPY_SCALARS
 from ...ir.foreign import address_of as foreign_address
 from ...ir.foreign import is_foreign
 from ...ir.options import Options
-from ...ir.records import record
+from ...ir.readymade import NeedsBody, Readymade
+from ...ir.records import record, replace
 from ...ir.types import Array, leaves_in_pairs
 from .. import cpython as layout
 from ..tracebacks import make_raiser
@@ -227,16 +228,44 @@ class Engine:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
         self.parts |= dict.fromkeys(parts, library)
 
-    def library(self, texts: dict[str, str]) -> dict[str, Address]:
-        """Where functions of the library are, modules of their own (kept.py) by their symbols."""
+    def library(self, texts: Mapping[str, str], readymade: Mapping[str, Readymade]) -> dict[str, Address]:
+        """Where functions of the library are, modules of their own (kept.py) by their symbols, and those that another process made."""
         new = {symbol: text for symbol, text in texts.items() if symbol not in self.parts}
-        if new:
-            images = self.objects([Job(text, effort("")) for text in new.values()], kept=True)
+        found = {symbol: code for symbol, code in readymade.items() if symbol not in self.parts}
+        if new or found:
+            images = self.objects([_library_job(text) for text in new.values()], kept=True)
             wanted = dict.fromkeys(name for text in new.values() for name in _declared(text))
-            idle = {n for n in wanted if n.startswith(("_ZGV", "zyg_v")) and not any(n.encode() in i for i in images)}
-            library = self.link(images, [name for name in wanted if name not in idle], new, {})
-            self.parts |= dict.fromkeys(new, library)
-        return {symbol: self.parts[symbol][symbol] for symbol in texts}
+            idle = {n for n in wanted if _is_variant(n) and not any(n.encode() in i for i in images)}
+            for code in found.values():
+                images.append(_readymade_image(code))
+                wanted |= dict.fromkeys(code.imports)
+            try:
+                library = self.link(images, [name for name in wanted if name not in idle], [*new, *found], {})
+            except LookupError:  # what it calls is another one here: another BLAS, say
+                if found:
+                    raise NeedsBody(next(iter(found.values()))) from None
+                raise
+            self.parts |= dict.fromkeys([*new, *found], library)
+        return {symbol: self.parts[symbol][symbol] for symbol in [*texts, *readymade]}
+
+    def offer(self, lowered: Lowered) -> None:
+        """Keep what later processes have to know of functions whose machine code is on disk now."""
+        from ...frontend import readymade  # on demand: this is once per machine
+        from . import cache
+
+        for offered, code in lowered.offers:
+            text = lowered.kept[code.symbol]
+            entry, imports = self._key(_library_job(text)), _declared(text)
+            image = cache.load(entry) or b""
+            variants = {name for name in imports if _is_variant(name)}
+            # (What calls vector variants of mathematical functions does so in programs with loops only.)
+            if image and not any(name.encode() in image for name in variants):
+                needed = tuple(name for name in imports if name not in variants)
+                readymade.keep(offered, replace(code, entry=entry, imports=needed))
+
+    def circumstances(self) -> str:
+        """What machine code depends on, beside what it is made of."""
+        return " ".join((self.worker.triple, *_processor(), llvmlite.__version__))
 
     def is_kept(self, name: str) -> bool:
         """Whether a part is there at once: its object file is on disk."""
@@ -423,6 +452,24 @@ def _part_job(name: str) -> Job:
     return Job(special_text(name), effort(""))
 
 
+def _is_variant(name: str) -> bool:
+    return name.startswith(("_ZGV", "zyg_v"))
+
+
+def _library_job(text: str) -> Job:
+    """How a function of the library that is a module of its own is made."""
+    return Job(text, effort(""))
+
+
+def _readymade_image(code: Readymade) -> bytes:
+    from . import cache
+
+    image = cache.load(code.entry)
+    if image is None:  # it was there a moment ago
+        raise NeedsBody(code)
+    return image
+
+
 def _declared(text: str) -> list[str]:
     """What the assembly of a module takes from elsewhere."""
     names = re.findall(r"^(?:declare [^@]*)?@([\w.]+)(?:\(| = external )", text, re.MULTILINE)
@@ -582,7 +629,9 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
         images = e.objects(jobs, options.cache)
         objects = lowered.objects
         native.table = (ctypes.py_object * max(1, len(objects)))(*map(ctypes.py_object, objects))
-        extra = {"zyg_objects": ctypes.addressof(native.table), **e.library(lowered.kept)}
+        extra = {"zyg_objects": ctypes.addressof(native.table), **e.library(lowered.kept, lowered.readymade)}
+        if lowered.offers:
+            e.offer(lowered)
         imports = dict.fromkeys(n for m in (lowered.module, outer) for n in m.imports())
         exports = [ENTRY]
         if careful is not None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...ir.core import Function
+from ...ir.core import Function, Module
+from ...ir.readymade import Readymade
 from ...ir.records import replace
 from .lowered import ErrorSite, FunctionABI, Lowered
 from .text import ModuleText
@@ -25,12 +26,17 @@ def is_library(function: Function) -> bool:
     return {"shared", "name"} <= function.attrs.keys()
 
 
-def keep(lowered: Lowered, names: Sequence[str], write: Write) -> bool:
+def keep(lowered: Lowered, names: Sequence[str], write: Write, module: Module) -> bool:
     """Make a function, and what it calls, a module of its own, if it can be one; whether it is."""
     found = apart(lowered, names, write)
     if found is None:
         return False
     there, errors = found
+    offered = module.functions[names[0]].attrs.get("offer")
+    if offered is not None:
+        code = _on_offer(module, names[0], there, errors)
+        if code is not None:
+            lowered.offers.append((offered, code))
     abi = lowered.signatures[names[0]]
     if errors:
         _call_with_numbers(lowered, abi, there, errors)
@@ -54,13 +60,25 @@ def apart(
     for name in names:
         write(alone, name, "" if name == names[0] else "internal ")
     text = alone.text
-    if text.count("\n") < least or alone.objects:
+    if text.count("\n") < least or alone.objects or alone.readymade:
         return None
     symbol = f"{_NAME}_{digest(text)[:32]}"
     lowered.kept[symbol] = text.replace(f"@{_NAME}(", f"@{symbol}(")
     there = replace(abi, symbol="@" + symbol)
     lowered.module.externals[symbol] = there.declaration()
     return there, alone.errors[1:]
+
+
+def _on_offer(module: Module, name: str, there: FunctionABI, errors: Sequence[ErrorSite]) -> Readymade | None:
+    """What is known of a function that others may call without having seen it; None if they have to."""
+    from ...autodiff.activity import summarise
+
+    if not all(isinstance(site.exception, str) for site in errors):
+        return None
+    summary = summarise(module, name)[name]
+    types = [tuple(map(str, site.types)) for site in errors]
+    sites = tuple((site.exception, site.message, of) for site, of in zip(errors, types, strict=True))
+    return Readymade(there.symbol[1:], "", (), there.needs_ctx, there.fails, there.taken, sites, summary.key())
 
 
 def _call_with_numbers(lowered: Lowered, abi: FunctionABI, there: FunctionABI, errors: Sequence[ErrorSite]) -> None:

@@ -99,7 +99,10 @@ def lower(
     def stays(name: str) -> bool:
         function = module.functions[name]
         return (
-            apart and is_library(function) and name not in recursive and keep(lowered, _reachable(module, name), write)
+            apart
+            and is_library(function)
+            and name not in recursive
+            and keep(lowered, _reachable(module, name), write, module)
         )
 
     for name in _reachable(module, entry, stays):

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any, Protocol
 
 from ...ir.core import Position
+from ...ir.readymade import Readymade
 from ...ir.records import field, record, replace
 from ...ir.types import F64, Type
 from .text import Emitter, ModuleText, component_types, value_types
@@ -38,7 +39,8 @@ class Lowered:
     `straight`: of those that are no loops over elements.
     `masks`: the processor can leave out lanes of vectors.
     `shares`: operations on all elements of arrays are calls of functions that do one for arrays of some types (`shared`).
-    `kept`: the text of modules of one function each, and of those it calls, the same in all programs that call it, by its symbol.
+    `kept`: the text of modules of one function each, and of those it calls, the same in all programs that call it, by its symbol;
+    `readymade`: those of an earlier process; `offers`: those that could be such, without what only the object file tells.
     """
 
     module: ModuleText
@@ -58,6 +60,8 @@ class Lowered:
     keeps: bool = False  # whether there may be such modules
     alone: bool = False  # whether this is one
     kept: dict[str, str] = field(default_factory=dict)
+    readymade: dict[str, Readymade] = field(default_factory=dict)
+    offers: list[tuple[Any, Readymade]] = field(default_factory=list)
 
     def status(self, site: ErrorSite) -> int:
         """The number that stands for this error."""

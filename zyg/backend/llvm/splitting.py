@@ -87,12 +87,18 @@ def through_pointers(text: str, symbols: Set[str]) -> str:
     if not symbols:
         return text
     parts = [f"{pointer(name)} = external global ptr\n" for name in sorted(symbols)]
-    done = 0
-    for count, call in enumerate(_CALL.finditer(text)):
+    done = count = 0
+    for call in _CALL.finditer(text):
         if call[1] in symbols:
+            count += 1
             line = text.rfind("\n", 0, call.start()) + 1
             local = f'%"to {count}"'  # (no other name has a space)
-            parts += text[done:line], f"  {local} = load ptr, ptr {pointer(call[1])}\n", text[line : call.start(1)], local
+            parts += (
+                text[done:line],
+                f"  {local} = load ptr, ptr {pointer(call[1])}\n",
+                text[line : call.start(1)],
+                local,
+            )
             done = call.end(1)
     return "".join([*parts, text[done:]])
 

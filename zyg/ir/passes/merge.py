@@ -78,7 +78,7 @@ def _contents(module: Module, function: Function) -> Hashable:
 
 
 def _attributes(attrs: dict[str, object]) -> Hashable:
-    return tuple((name, _hashable(attrs[name])) for name in sorted(attrs))
+    return tuple((name, _hashable(attrs[name])) for name in sorted(attrs) if name != "offer")
 
 
 def _hashable(value: object) -> Hashable:

@@ -24,7 +24,7 @@ from ..core import VIEWS, Block, Function, Instr, Position, Target, Value, uses
 from ..types import Array, Scalar
 from .rewriting import remove_blocks, split_edge
 
-_MAKES = frozenset({"alloc", "call", "pycall", "select"})  # their array results have an owner of their own
+_MAKES = frozenset({"alloc", "call", "pycall", "readymade", "select"})  # their array results have an owner of their own
 _VIEWS = frozenset({*VIEWS, "stop"})
 # What takes and sets elements, and hands an array on to nobody.
 _KEEPS_NONE = _VIEWS | {"load", "store", "accum", "fill", "addto", "copyto", "dim", "stride", "foreign", "apply"}

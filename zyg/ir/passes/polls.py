@@ -240,7 +240,9 @@ def _work(block: Block, heavy: Set[str] | None, elements: Set[str]) -> int:
     for instr in block.instrs:
         if instr.op == "call" and instr.attrs["callee"] in elements:
             total += WHOLE_ARRAY
-        elif instr.op == "pycall" or (instr.op == "call" and (heavy is None or instr.attrs["callee"] in heavy)):
+        elif instr.op in ("pycall", "readymade") or (
+            instr.op == "call" and (heavy is None or instr.attrs["callee"] in heavy)
+        ):
             total += ROUND
         elif walks_array(instr):
             total += WHOLE_ARRAY

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ....ir.core import Instr
-from ....ir.types import flatten
+from ....ir.readymade import Readymade
+from ....ir.types import SCALARS, flatten
 from ..boxing import Boxing
-from ..lowered import LoweringError
+from ..lowered import ErrorSite, FunctionABI, LoweringError
 from ..text import RUNTIME, by_value, component_types, components
 from .function import FunctionLowering
 from .registry import lowers
@@ -22,6 +23,38 @@ def call(e: FunctionLowering, instr: Instr) -> None:
         args += [f"{t} {c}" for t, c in zip(types, e.components_of(value), strict=True)]
     status, parts = callee.call(e, args)
     if status is not None:
+        e.check_status(status)
+    index = 0
+    for value in instr.results:
+        count = len(components(by_value(value.type)))
+        e.bind_copied(value, parts[index : index + count])
+        index += count
+
+
+@lowers("readymade", context=True, fails=True, runs_python=True)
+def readymade(e: FunctionLowering, instr: Instr) -> None:
+    code: Readymade = instr.attrs["code"]
+    results = tuple(v.type for v in instr.results)
+    there = FunctionABI(
+        "@" + code.symbol, code.needs_ctx, tuple(v.type for v in instr.operands), results, True, fails=code.fails,
+        taken=code.taken,
+    )  # fmt: skip
+    e.lowered.readymade[code.symbol] = code
+    e.module.externals[code.symbol] = there.declaration()
+    args = ["ptr %ctx"] * code.needs_ctx
+    for value in instr.operands:
+        args += [f"{t} {c}" for t, c in zip(component_types([value.type]), e.components_of(value), strict=True)]
+    status, parts = there.call(e, args)
+    if status is not None:
+        before = len(e.lowered.errors) - 1
+        if code.errors:  # its numbers count from 1
+            e.lowered.errors += [
+                ErrorSite(exception, message, instr.position, tuple(SCALARS[name] for name in types))
+                for exception, message, types in code.errors
+            ]
+            failed = e.let(f"icmp sgt i32 {status}, 0")
+            number = e.let(f"add i32 {status}, {before}")
+            status = e.let(f"select i1 {failed}, i32 {number}, i32 {status}")
         e.check_status(status)
     index = 0
     for value in instr.results:

@@ -1,0 +1,183 @@
+"""Functions of the library that an earlier process has compiled: what a later one makes of them is the same, to the last bit."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zyg
+from tests.turns import each_in_long_turn, each_in_turn
+from zyg.backend.llvm import cache
+from zyg.frontend import readymade
+
+PREAMBLE = """
+import warnings
+import numpy as np
+import zyg
+from zyg.frontend import readymade
+warnings.simplefilter("error", zyg.FallbackWarning)
+found = []
+find = readymade.find
+def finding(*args):
+    result = find(*args)
+    if result is not None:
+        found.append(args[1].name)
+    return result
+readymade.find = finding
+"""
+
+FUNCTIONS = (
+    PREAMBLE
+    + """
+def statistics(x):
+    c = x.T @ x / len(x) + np.eye(x.shape[1])
+    w, v = np.linalg.eigh(c)
+    r = x @ v[:, -1]
+    return np.median(r) + np.sum(np.quantile(r, [0.25, 0.75]) ** 2) + np.sum(np.sort(r)[:3]) + w[0] * np.sum(v[:, 0] ** 3)
+
+def spectrum(x):
+    w, v = np.linalg.eigh(x)
+    return np.sum(w * v[0] ** 3)
+
+x = np.random.default_rng(3).normal(size=(7, 3))
+a = x[:3] + x[:3].T
+def show(*values):
+    for one in values:
+        print(np.asarray(one).tobytes().hex())
+    print(len(found), *sorted({*found}))
+"""
+)
+GRADIENTS = FUNCTIONS + "show(zyg.gradient(statistics, x), zyg.jit(statistics)(x), zyg.gradient(spectrum, a))"
+# Derivatives go through functions that are ready otherwise.
+OTHERS = FUNCTIONS + "show(zyg.hvp(spectrum, a, a * 0.5))"
+
+
+def lines(code, directory, **more):
+    environment = {**os.environ, "ZYG_CACHE_DIR": str(directory), "PYTHONPATH": os.pathsep.join(sys.path), **more}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@each_in_turn
+def test_a_later_process_gives_the_same_bits(tmp_path):
+    *first, none = lines(GRADIENTS, tmp_path / "cache")
+    *second, some = lines(GRADIENTS, tmp_path / "cache")
+    count, *names = some.split()
+    assert first == second and len(first) == 3
+    assert int(none.split()[0]) < int(count) and {"middle_places", "quantile_places", "eigh_cotangent"} <= {*names}
+
+
+@each_in_long_turn
+def test_derivatives_through_what_is_ready(tmp_path):
+    lines(GRADIENTS, tmp_path / "cache")
+    assert lines(OTHERS, tmp_path / "cache")[:-1] == lines(OTHERS, tmp_path / "another")[:-1]
+
+
+ERRORS = (
+    PREAMBLE
+    + """
+def spectrum(x):
+    w, v = np.linalg.eigh(x)
+    return w[0] + v[0, 0]
+
+def middle(x, q):
+    return np.quantile(x, q)
+
+def caught(f, *args):
+    try:
+        return f(*args)
+    except Exception as error:
+        frames = []
+        trace = error.__traceback__
+        while trace is not None:
+            frames.append((trace.tb_frame.f_code.co_name, trace.tb_lineno))
+            trace = trace.tb_next
+        return type(error).__name__, str(error), frames[-1]
+
+print(caught(zyg.jit(spectrum), np.full((3, 3), np.nan)))
+print(caught(zyg.jit(middle), np.ones(3), 1.5))
+print(len(found) > 0)
+"""
+)
+
+
+@each_in_turn
+def test_errors_are_those_of_the_program(tmp_path):
+    *first, _ = lines(ERRORS, tmp_path / "cache")
+    *second, some = lines(ERRORS, tmp_path / "cache")
+    assert first == second
+    assert some == "True"
+
+
+@each_in_long_turn
+def test_entries_that_are_damaged_or_gone_are_made_again(tmp_path):
+    place = tmp_path / "cache"
+    *expected, _ = lines(GRADIENTS, place)
+    for entry in sorted(place.iterdir())[::2]:
+        entry.write_bytes(entry.read_bytes()[:100])
+    assert lines(GRADIENTS, place)[:-1] == expected
+    for entry in sorted(place.iterdir())[1::2]:
+        entry.unlink()
+    assert lines(GRADIENTS, place)[:-1] == expected
+
+
+def middle(x):
+    return np.median(x) + np.sum(np.sort(x)[:2])
+
+
+@pytest.fixture
+def found(monkeypatch):
+    """The functions that are found ready, in this process too."""
+    names = []
+    find = readymade.find
+
+    def finding(e, f, *rest):
+        result = find(e, f, *rest)
+        if result is not None:
+            names.append(f.name)
+        return result
+
+    monkeypatch.setattr(readymade, "find", finding)
+    return names
+
+
+@each_in_turn
+def test_who_looks_at_a_program_sees_all_of_it(found):
+    x = np.array([3.0, 1.0, 2.0])
+    typed, assembly = str(zyg.code_typed(zyg.grad(middle), x)), str(zyg.code_llvm(zyg.grad(middle), x))
+    assert not found and " = readymade " not in typed and "zyg_library" not in assembly
+
+
+@each_in_turn
+def test_source_that_changed_meanwhile_is_not_trusted(monkeypatch):
+    monkeypatch.setattr(zyg, "_imported_at", 0.0)
+    readymade._source.cache_clear()
+    try:
+        assert readymade._source() is None
+    finally:
+        readymade._source.cache_clear()
+
+
+@each_in_turn
+def test_a_shape_with_anything_of_this_process_has_no_name():
+    assert readymade._plain((("number", False, None), ("known", (bool, True)))) == (
+        ("number", False, None),
+        ("known", ("bool", True)),
+    )
+    for shape in (("function", 1, 2), ("known", object()), ("number", False, frozenset({int}))):
+        with pytest.raises(readymade._NotPlain):
+            readymade._plain((shape,))
+
+
+def test_an_entry_is_data(tmp_path, monkeypatch):
+    monkeypatch.setenv("ZYG_CACHE_DIR", str(tmp_path))
+    cache.store("entry", b"no marshal at all")
+
+    nobody: Any = None
+    assert readymade.find(nobody, nobody, "entry", (), "f") is None

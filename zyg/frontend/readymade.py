@@ -1,0 +1,252 @@
+"""Functions of the library that need not be inferred, since an earlier process has compiled them.
+
+A function of library code that is compiled once for arguments of the same types (`shared`) is the same in every program.  Where it is
+large its machine code is kept on disk (backend/llvm/kept.py), and beside it, by what was asked of it, what the caller has to know: of
+what form the result is, and how the code is called.  A function that is found so has one instruction, `readymade`: no stage looks at
+anything else, and those that would have to (derivatives through it) say so by NeedsBody.
+
+The entry's name is a digest of the function and the types of its arguments, the options, and all source of zyg: it cannot be stale.  It is
+data alone (`marshal`).
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import zyg
+from zyg.ir.core import Function, Instr, Value
+from zyg.ir.readymade import NeedsBody, Readymade
+from zyg.ir.records import record
+from zyg.ir.types import SCALARS, Array, Scalar, Type
+
+from .values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number, TupleValue
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Sequence
+
+    from zyg.ir.core import Position
+
+    from .evaluator import Evaluator
+    from .functions import Outline
+    from .values import FunctionValue
+
+_ROOT = Path(zyg.__file__).parent
+_PLAIN = (str, int, float, bool, bytes, type(None))
+_wanted: set[str] = set()  # code whose body was asked for in this process
+
+
+@record(frozen=True)
+class Offer:
+    """What would be kept of a function if it were compiled by itself (an attribute of it): the name of the entry, and what it gives."""
+
+    name: str
+    types: tuple[Any, ...]
+    form: Any
+
+    def __repr__(self) -> str:
+        return f"offer {self.name[:8]}"
+
+
+class _NotPlain(Exception):
+    """Something that is found in this process only."""
+
+
+# --------------------------------------------------------------------------------------------------- names
+
+
+def name_of(e: Evaluator, f: FunctionValue, outline: Outline, shape: Any, named: Hashable) -> str | None:
+    """The entry for a call of a function with arguments of this shape (functions.Outline); None if there cannot be one."""
+    if outline.order or named or f.captured:
+        return None
+    source = _source()
+    if source is None:
+        return None
+    options = e.context.options
+    settings = (
+        sorted(options.fastmath), options.vectormath, options.error_model, options.boundscheck, e.context.level, e.context.forwards,
+        e.inference.fixed,
+    )  # fmt: skip
+    try:
+        what = (f.code.co_filename, f.code.co_qualname, f.code.co_firstlineno, _plain(shape[0][1:]), _plain(shape[1:]))
+    except _NotPlain:
+        return None
+    from zyg.backend.llvm import cache as disk
+
+    return disk.digest(repr(("readymade", source, sys.version, _versions(), settings, what)))
+
+
+def _plain(x: Any) -> Any:
+    """A shape that means the same in every process."""
+    if isinstance(x, (Scalar, Array)):
+        return str(x)
+    if type(x) is tuple:
+        if x and x[0] == "function":  # it is told from others by an address
+            raise _NotPlain
+        return tuple(map(_plain, x))
+    if x in (bool, int, float, complex, str, bytes, type(None), tuple):
+        return x.__name__
+    if type(x) not in _PLAIN:
+        raise _NotPlain
+    return x
+
+
+@cache
+def _source() -> str | None:
+    """What stands for all of zyg's source; None if some of it was changed since it was imported.
+
+    It is not read, which would take longer than most functions: whatever writes a file changes when that was (and who keeps the
+    time of modification changes that of the inode)."""
+    found = sorted(_files(str(_ROOT)))
+    if not found or max(modified for _, modified, *_ in found) > zyg._imported_at * 1e9:
+        return None
+    from zyg.backend.llvm import cache as disk
+
+    return disk.digest_of_much(repr(found).encode())
+
+
+def _files(folder: str) -> Iterator[tuple[str, int, int, int, int]]:
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name != "__pycache__":
+                yield from _files(entry.path)
+        elif entry.name.endswith(".py"):
+            found = entry.stat()
+            yield entry.path, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+
+
+@cache
+def _versions() -> tuple[str, ...]:
+    """Of what the code depends on besides."""
+    import numpy as np
+
+    from zyg.backend.llvm.engine import engine
+    from zyg.library import blas
+
+    provider = blas.provider()
+    return np.__version__, engine().circumstances(), str(provider and provider.bits)
+
+
+# --------------------------------------------------------------------------------------------------- finding
+
+
+def find(
+    e: Evaluator, f: FunctionValue, name: str, leaves: Sequence[Value], function: str
+) -> tuple[Function, Abstract] | None:
+    """The function that takes these values and what it gives, in terms of the results of its instruction."""
+    from zyg.backend.llvm import cache as disk
+
+    content = disk.load(name)
+    if content is None:
+        return None
+    try:
+        symbol, *rest, types, form = marshal.loads(content)
+        code = Readymade(symbol, *rest)
+    except (EOFError, ValueError, TypeError):
+        return None
+    if symbol in _wanted or not disk.has(code.entry):
+        return None
+    results = [Value(_type(t)) for t in types]
+    if e.context.level and any(map(_carries, results)) and any(map(_carries, leaves)):
+        return None  # derivatives may go through it
+    return _function_of(code, f.code.co_qualname, function, leaves, results, e.position), _formed(form, iter(results))
+
+
+def _carries(v: Value) -> bool:
+    type = v.type.dtype if isinstance(v.type, Array) else v.type
+    return isinstance(type, Scalar) and type.kind == "f"
+
+
+def _function_of(
+    code: Readymade, qualname: str, name: str, given: Sequence[Value], results: list[Value], position: Position | None
+) -> Function:
+    from zyg.ir.core import Block
+
+    params = [Value(v.type, f"a{n}") for n, v in enumerate(given)]
+    block = Block("entry", params)
+    block.instrs = [
+        Instr("readymade", list(params), results, {"code": code}, position=position),
+        Instr("return", list(results), position=position),
+    ]
+    function = Function(name, [block], tuple(v.type for v in results))
+    function.attrs |= {"name": qualname, "shared": True}
+    return function
+
+
+def want(code: Readymade) -> None:
+    """From now on this process makes the body."""
+    _wanted.add(code.symbol)
+
+
+# --------------------------------------------------------------------------------------------------- keeping
+
+
+def offer(name: str, function: Function, value: Abstract) -> None:
+    """Have a function, which gives this value, kept by this name if that is possible."""
+    with suppress(_NotPlain):
+        function.attrs["offer"] = Offer(name, tuple(map(_written, function.results)), _form(value))
+
+
+def keep(offered: Offer, code: Readymade) -> None:
+    from zyg.backend.llvm import cache as disk
+
+    rest = (code.symbol, code.entry, code.imports, code.needs_ctx, code.fails, code.taken, code.errors, code.summary)
+    disk.store(offered.name, marshal.dumps((*rest, offered.types, offered.form)))
+
+
+def _form(v: Abstract) -> Any:
+    if isinstance(v, Number) and v.classes is None:
+        return "number", v.numpy
+    if isinstance(v, ArrayValue):
+        return ("array",)
+    if isinstance(v, Known) and type(v.object) in _PLAIN:
+        return "known", v.object
+    if isinstance(v, TupleValue):
+        return "tuple", tuple(map(_form, v.items))
+    if isinstance(v, ComplexValue) and v.classes is None:
+        return "complex", v.numpy, _form(v.re), _form(v.im)
+    if isinstance(v, ComplexArrayValue):
+        return "complex array", _form(v.floats)
+    raise _NotPlain
+
+
+def _formed(form: Any, leaves: Iterator[Value]) -> Any:
+    kind, *rest = form
+    if kind == "number":
+        return Number(next(leaves), rest[0])
+    if kind == "array":
+        return ArrayValue(next(leaves))
+    if kind == "known":
+        return Known(rest[0])
+    if kind == "tuple":
+        return TupleValue(tuple(_formed(item, leaves) for item in rest[0]))
+    if kind == "complex":
+        return ComplexValue(_formed(rest[1], leaves), _formed(rest[2], leaves), rest[0])
+    return ComplexArrayValue(_formed(rest[0], leaves))
+
+
+def _written(type: Type) -> Any:
+    if isinstance(type, Array):
+        return str(type.dtype), type.ndim, type.layout, type.writable
+    if not isinstance(type, Scalar):
+        raise _NotPlain
+    return str(type)
+
+
+def _type(written: Any) -> Type:
+    if isinstance(written, str):
+        return SCALARS[written]
+    dtype, *rest = written
+    return Array(SCALARS[dtype], *rest)
+
+
+__all__ = ["NeedsBody", "Offer", "find", "keep", "name_of", "offer", "want"]
