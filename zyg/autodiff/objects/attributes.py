@@ -539,6 +539,7 @@ ATTRIBUTES: dict[tuple[type, str], Any] = {
     (CellType, "cell_contents"): _cell_contents, (FrameType, "f_locals"): _variables_of_frame,
     **{(of, "__self__"): _bound_to for of in (MethodType, *_BOUND)},
     (FunctionType, "__defaults__"): _defaults,
+    (collections.deque, "maxlen"): _constant("maxlen"),
     (range, "start"): _constant("start"), (range, "stop"): _constant("stop"), (range, "step"): _constant("step"),
     (BaseException, "args"): _exception_args, (StopIteration, "value"): _stop_value,
     (functools.partial, "func"): _constant("func"), (functools.partial, "args"): _plain_of("args"),

@@ -6,7 +6,7 @@ from typing import Any
 
 from zyg.backend.phrases import PLAIN_KEYS
 
-from . import calls, draining, foreign, iteration, reentry, subscripts, unpacking
+from . import calls, draining, foreign, iteration, reentry, sources, subscripts, unpacking
 from .cotangents import SETS, accumulate
 from .reach import PLAIN as UNASKED
 from .reach import check_key
@@ -126,18 +126,27 @@ def record_list_extend(x: Any, values: Any) -> Any:
         values = list(x)
         subscripts.base_of(x).extend(x, values)
         return (run_extended_by_itself, x, start)
+    if draining.is_certain(values):
+        items, drain = draining.drained(values)
+        subscripts.base_of(x).extend(x, items)
+        return (run_filled, x, start, len(items), drain)
+    extend = draining.EXTENDING.get(type(values))
+    if extend is not None:
+        return extend(x, values)
     iterator, rec = iteration.listed(values)
     if rec is None:
         subscripts.base_of(x).extend(x, iterator)
         return (run_extended_plainly, x, start)
     backs: list[Any] = []
     append = subscripts.base_of(x).append
-    extended = (run_extended, x, start, backs, rec)
+    extended = (run_extended, x, backs, rec)
     with reentry.undone(extended):  # items stay in the list when the iterator raises
         for item, back in iterator:
+            backs.append((len(x), back))
             append(x, item)
-            backs.append(back)
-        draining.note_end(iterator, backs)
+        end = sources.record_finish(iterator)[1]
+        if end is not None:
+            backs.append((len(x), end))
     return extended
 
 
@@ -151,8 +160,11 @@ def cut_off(shadows: Any, x: Any, start: int) -> Any:
 
 
 def run_extended(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, x, start, backs, rec = back
-    subscripts.give_each(cut_off(shadows, x, start), backs, shadows)
+    _, x, backs, rec = back
+    for place, inner in reversed(backs):  # what made an item may have looked at those before it in the list
+        c = shadows.take_appended(x, place)
+        if inner is not None:
+            inner[0](inner, c, shadows)
     whole = rec[0](rec, None, shadows)
     return None, None if whole is None else whole[0]
 
@@ -230,6 +242,15 @@ def record_dict_update(x: Any, other: Any) -> Any:
                 store(x, name, value)
                 backs.append((name, back))
         return updated
+    if draining.is_certain(other):
+        pairs, drain = draining.drained(other)
+        if _TUPLE.issuperset(map(type, pairs)) and _LENGTH_TWO.issuperset(map(len, pairs)):
+            keys = [key for key, _ in pairs]
+            if PLAIN_KEYS.issuperset(map(type, keys)):
+                for key, value in pairs:
+                    store(x, key, value)
+                return (run_updated_at_once, x, keys, drain)
+        other = draining.again(other, pairs, drain)
     iterator, rec = iteration.with_backs(other)
     backs = []
     updated = (run_updated_by_pairs, x, backs, rec)
@@ -240,6 +261,10 @@ def record_dict_update(x: Any, other: Any) -> Any:
             store(x, key, value)
             backs.append((key, (_run_value_of_pair, back, inner, x, key)))
     return updated
+
+
+_TUPLE = frozenset({tuple})
+_LENGTH_TWO = frozenset({2})
 
 
 def record_dict_display(x: Any, other: Any) -> Any:
@@ -266,6 +291,19 @@ def run_dict_updated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         if c is not None:
             old = to.get(key)
             to[key] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+
+
+def run_updated_at_once(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, x, keys, drain = back
+    shadow = shadows.items.get(id(x))
+    if not shadow:
+        return None, draining.give(drain, None, shadows)
+    ds: list[Any] = [None] * len(keys)
+    for k in range(len(keys) - 1, -1, -1):
+        c = shadow.pop(keys[k], None)
+        if c is not None:
+            ds[k] = None, c
+    return None, draining.give(drain, ds, shadows)
 
 
 def run_updated_by_pairs(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from zyg.autodiff import objects
 
-from . import sources
+from . import sources, wholes
 from .cotangents import accumulate
 from .iteration import (
     SOURCES,
@@ -140,10 +140,24 @@ def is_standing(x: Any) -> bool:
     return t is Direct or (t in SOURCES and not issubclass(t, Iterator))
 
 
+def is_certain(x: Any) -> bool:
+    """Whether all items can be taken at once, and nothing raises an exception at one of them."""
+    t = type(x)
+    return t is list or t is tuple or t is Items or (t is Direct and isinstance(x.whole, wholes.Tuples))
+
+
+def again(x: Any, items: list[Any], drain: tuple[Any, ...]) -> Any:
+    """What gives the items again that were drained of an iterable."""
+    return Direct(zip(items, drain[2]), drain[1], x.kind) if type(x) is Direct else x
+
+
 DRAINED = COPIED | {list}
 
 # By type: the same for sources of another module.
 DRAINS: dict[type, Callable[[Any], tuple[list[Any], tuple[Any, ...]]]] = {}
+
+# By type: what brings all items to the end of a list, and gives the pullback of that.
+EXTENDING: dict[type, Callable[[Any, Any], Any]] = {}
 
 
 def give(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
@@ -242,12 +256,15 @@ def give_backs(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> An
 __all__ = [
     "DRAINED",
     "DRAINS",
+    "EXTENDING",
     "LEADING",
+    "again",
     "drained",
     "drained_pairs",
     "give",
     "give_backs",
     "give_list",
+    "is_certain",
     "is_standing",
     "leading",
     "leading_pairs",

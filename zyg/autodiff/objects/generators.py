@@ -21,7 +21,7 @@ from zyg.errors import Unsupported, ZygError
 
 from . import foreign, later, sources
 from .cotangents import accumulate
-from .draining import DRAINS, LEADING, run_left
+from .draining import DRAINS, EXTENDING, LEADING, run_left
 from .holders import has_attribute
 from .iteration import SOURCES, Iterator, iterator_pairs
 from .passing import innermost, leaves
@@ -736,6 +736,37 @@ def leading(generator: Generator, types: frozenset[type]) -> tuple[list[Any], tu
     return items, (_give_generator, record, before, len(items), given), rest
 
 
+def extending(x: Any, generator: Generator) -> Any:
+    """All that a generator still gives comes to the end of a list, one after the other: it may look at the list meanwhile."""
+    record = generator.record
+    before, given = record.items, record.given
+    places: list[int] = []
+    append = objects.subscripts.base_of(x).append
+    back = (_run_extending, record, x, places, before, given)
+    try:
+        for item in generator.forward:
+            places.append(len(x))
+            append(x, item)
+    except BaseException as error:
+        record.items = before + len(places)
+        generator.fail(error)
+        objects.reentry.leave(error, back)
+        raise
+    record.items = before + len(places)
+    record.done = True
+    return back
+
+
+def _run_extending(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, generator, x, places, before, given = back
+    reversal = sources.reversal_of(generator, shadows)
+    sources.skip(reversal, max(before + len(places), given))
+    for place in reversed(places):
+        reversal.resume(shadows.take_appended(x, place))
+    if reversal.left > given and generator.started:
+        sources.skip(reversal, given)
+
+
 def _fail_at_once(generator: Generator, error: BaseException, before: int, count: int, given: int) -> None:
     """A generator is left by an exception which loses the items that it gave before."""
     generator.record.items = before + count
@@ -757,4 +788,5 @@ def _give_generator(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) 
 has_attribute("reversal")
 SOURCES[Generator] = iterator_pairs
 DRAINS[Generator] = drained
+EXTENDING[Generator] = extending
 LEADING[Generator] = leading

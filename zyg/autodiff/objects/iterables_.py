@@ -400,6 +400,8 @@ _SEQUENCES = frozenset({list, tuple})
 
 @known(zip, exact=True)
 def _zip(*iterables: Any, strict: bool = False) -> tuple[Any, Any]:
+    if strict and not _as_long(iterables):
+        return _zip_in_general(iterables, strict)
     if iterables and _LISTS.issuperset(map(type, iterables)):
         return iteration.Direct(zip(zip(*iterables, strict=strict), count()), wholes.Lists(iterables), "zip"), None
     if iterables and _SEQUENCES.issuperset(map(type, iterables)):
@@ -412,6 +414,15 @@ def _zip(*iterables: Any, strict: bool = False) -> tuple[Any, Any]:
             whole = wholes.ListsAndTuples(iterables)
             back = (_run_zip_of_tuples, whole)
         return iteration.Direct(zip(zip(*iterables, strict=strict), count()), whole, "zip"), back
+    return _zip_in_general(iterables, strict)
+
+
+def _as_long(iterables: tuple[Any, ...]) -> bool:
+    """Whether they are known to be of one length."""
+    return _SEQUENCES.issuperset(map(type, iterables)) and len(set(map(len, iterables))) == 1
+
+
+def _zip_in_general(iterables: tuple[Any, ...], strict: bool) -> tuple[Any, Any]:
     together = wholes.together(iterables, strict)
     if together is not None:
         return together, None

@@ -566,7 +566,9 @@ def record_iter(x: Any) -> tuple[Any, Any]:
     t = type(x)
     if t is list:
         return Direct(zip(x, count()), x, "list_iterator"), None
-    if t is tuple and not INERT.issuperset(map(type, x)):
+    if t is tuple:
+        if INERT.issuperset(map(type, x)):
+            return Iterator(zip(x, repeat(None)), "tuple_iterator"), None
         gathered = list(x)
         return Direct(zip(x, count()), gathered, "tuple_iterator"), (run_gathered, gathered, len(x))
     method = objects.arithmetic.find_special(type(x), "__iter__")

@@ -45,8 +45,14 @@ def all_ordered(items: list[Any]) -> bool:
     if _ORDERED.issuperset(kinds):
         return True
     if kinds == {tuple}:
-        return all(_ORDERED.issuperset(map(type, item)) for item in items)
+        return _differ_at_once(items) or all(_ORDERED.issuperset(map(type, item)) for item in items)
     return all_quiet(items)
+
+
+def _differ_at_once(items: list[tuple[Any, ...]]) -> bool:
+    """Whether tuples differ by their first items, numbers and texts, so that nothing asks the others."""
+    firsts = {item[0] for item in items if item and type(item[0]) in _ORDERED}
+    return len(firsts) == len(items)
 
 
 def all_quiet(items: list[Any]) -> bool:
@@ -61,10 +67,12 @@ def is_quiet(x: Any) -> bool:
     names = COMPARED[t] if t in COMPARED else _note_comparisons(t)
     if names is None:
         return False
-    if not t.__dictoffset__:
-        return all(_is_plain(getattr(x, name, None)) for name in names)
-    held = x.__dict__
-    return all(_is_plain(held[name]) for name in names if name in held)
+    held = x.__dict__ if t.__dictoffset__ else None
+    for name in names:
+        y = getattr(x, name, None) if held is None else held.get(name)
+        if type(y) not in INERT and not _is_plain(y):
+            return False
+    return True
 
 
 def _is_plain(x: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import operator
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from types import WrapperDescriptorType
@@ -35,6 +35,7 @@ BY_CLASS: dict[str, tuple[dict[Any, Any], dict[Any, Any]]] = {
 
 # In these `x in c` asks x for its hash only, and what has the same.
 _HASHED = frozenset({dict, set, frozenset, str, bytes, range, Counter, OrderedDict, defaultdict})
+_BY_HASH = frozenset({vars(cls)["__contains__"] for cls in (dict, set, frozenset)})
 
 
 _F64 = np.dtype(float)
@@ -52,7 +53,7 @@ def _comparison(f: Callable[[Any, Any], Any]) -> Callable[[Any, Any], tuple[Any,
             return f(a, b), None
         if by_identity and _is_equated(type(a)) and _is_equated(type(b)):
             return f(a, b), None
-        if (type(a) in PLAIN or _is_plain_tuple(a)) and (type(b) in PLAIN or _is_plain_tuple(b)):
+        if (type(a) in PLAIN or _is_flat(a)) and (type(b) in PLAIN or _is_flat(b)):
             return f(a, b), None
         if type(a) is type(b) and is_quiet(a) and is_quiet(b):
             return f(a, b), None
@@ -167,9 +168,10 @@ def _is_compared(x: Any, other: Any) -> bool:
     )
 
 
-# What `==` and `!=` compare by identity, or without running Python code, and what is true, or asked for its length, without doing so,
-# whatever the instance: as far as is known.
+# What `==` and `!=` compare by identity, or without running Python code, in what `in` asks by hash only, and what is true, or asked for
+# its length, without running any, whatever the instance: as far as is known.
 EQUATED: set[type] = set(PLAIN)
+ASKED_BY_HASH: set[type] = set(_HASHED)
 TESTED: set[type] = set(SIZED)
 OF_PYTHON: set[type] = set()  # made by class statements, with all their bases
 
@@ -177,6 +179,7 @@ OF_PYTHON: set[type] = set()  # made by class statements, with all their bases
 def forget_classes() -> None:
     """Classes may have changed."""
     EQUATED.intersection_update(PLAIN)
+    ASKED_BY_HASH.intersection_update(_HASHED)
     TESTED.intersection_update(SIZED)
     OF_PYTHON.clear()
 
@@ -202,16 +205,31 @@ def _note(known: set[type], cls: type) -> bool:
     return True
 
 
-def _is_plain_tuple(x: Any) -> bool:
-    return type(x) is tuple and PLAIN.issuperset(map(type, x))
+def _is_asked_by_hash(cls: type) -> bool:
+    if cls in ASKED_BY_HASH:
+        return True
+    return find(cls, "__contains__") in _BY_HASH and later.knowledge.has_plain_shadow(cls) and _note(ASKED_BY_HASH, cls)
+
+
+def _is_flat(x: Any) -> bool:
+    """Whether something is a container whose items run no Python code when they are compared."""
+    cls = type(x)
+    if cls is dict:
+        return PLAIN.issuperset(map(type, x)) and PLAIN.issuperset(map(type, x.values()))
+    return cls in _FLAT and PLAIN.issuperset(map(type, x))
+
+
+_FLAT = frozenset({tuple, list, set, frozenset, deque})
 
 
 @passes()
 def _contains(item: Any, container: Any) -> tuple[Any, Any]:
     t = type(container)
-    if t in _HASHED:
+    if _is_asked_by_hash(t):
         if t is not str and type(item) not in PLAIN:
             check_key(item)
+        return item in container, None
+    if type(item) in PLAIN and _is_flat(container):
         return item in container, None
     made = _by_container(item, container)
     if made is None:
@@ -502,7 +520,7 @@ def _run_formatted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 DIRECT: dict[str, tuple[AbstractSet[type], ...]] = {
     **dict.fromkeys(("lt", "le", "gt", "ge"), (PLAIN, PLAIN)),
     **dict.fromkeys(("eq", "ne"), (EQUATED, EQUATED)),
-    "contains": (HASHED, _HASHED),
+    "contains": (HASHED, ASKED_BY_HASH),
     "not": (TESTED,),
     "truth": (TESTED,),
     "format": (PLAIN, PLAIN),
@@ -547,7 +565,7 @@ def _of_second_order(record: Callable[..., tuple[Any, Any]], op: str) -> None:
     @passes()
     @passes_in_turn()
     def of_second_order(*operands: Any) -> tuple[Any, Any]:
-        by_hash = op == "contains" and type(operands[1]) in _HASHED  # which never has a pullback
+        by_hash = op == "contains" and type(operands[1]) in ASKED_BY_HASH  # which never has a pullback
         if not by_hash and (entered(operands) or steps_on(operands)):
             return calls.differentiated(record)(*operands)
         y, back = record(*operands)

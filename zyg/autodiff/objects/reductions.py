@@ -169,7 +169,7 @@ def _extreme(function: Any, better: Any) -> Any:
             at, asked = objects.keys.chosen(function, found, asked)
             return args[at], (run_chosen_argument, at, tuple(map(is_number, args)), asked)
         iterable = args[0]
-        alone = type(iterable) is not list and objects.keys.calculates_alone(key)
+        alone = type(iterable) is not list and (key is None or objects.keys.calculates_alone(key))
         standing = alone and draining.is_standing(iterable)
         if type(iterable) is list or standing:
             (items, drain), rest = draining.drained(iterable), None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 import functools
 import operator
+from collections import deque
 from collections.abc import Callable
 from types import (
     FunctionType,
@@ -34,12 +35,15 @@ from ..objects.passing import passes
 from .bound import call_known_method, forward_of_method
 from .knowledge import changes, has_plain_shadow, is_of_values, is_plain, note_class, note_code
 
+# Classes whose attributes C code gives, each with a handler of its own.
+_OF_C = frozenset({complex, np.ndarray, deque})
+
 Reader = Callable[[Any], tuple[Any, Any]]
 
 
 def reader(cls: type, name: str) -> Reader | None:
     """What reads the attribute of instances of a class, and gives value and pullback; None if that is not known."""
-    if cls is complex or cls is np.ndarray or cls in classes.EXCEPTIONS:
+    if cls in _OF_C or cls in classes.EXCEPTIONS:
         return attributes.attribute_handler(cls, name)
     found = find(cls, name)
     if cls in DATES and type(found) in attributes.OF_C:
