@@ -113,10 +113,11 @@ _DICTS = frozenset({defaultdict, OrderedDict, Counter})
 
 def _go_by_type_of_library(e: Emitter, x: Value, key: Value, ordered: Label, slow: Label) -> None:
     """Neither a list nor a dict: go on if it is one of the library's dicts, or to `ordered`, with the type on the stack, if it is a
-    deque."""
+    deque or text."""
     type_of(e, x)
     if _is_position(key):
         _type_on_stack_is(e, deque, ordered)
+        _type_on_stack_is(e, str, ordered)
     e.out("LOAD_CONST", _DICTS)
     e.out("CONTAINS_OP", 0)
     e.jump_if("FALSE", slow)

@@ -68,7 +68,11 @@ def _query(f: Any, plain: frozenset[type], deep: bool, /, *args: Any, **kwargs: 
 
 def ask(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """The same for a method of a builtin container."""
-    if not kwargs and reach.PLAIN.issuperset(map(type, args)) and (type(x) in reach.PLAIN or _holds_plain(x)):
+    if (
+        not kwargs
+        and (type(x) in reach.PLAIN or _holds_plain(x))
+        and (not args or reach.PLAIN.issuperset(map(type, args)))
+    ):
         return f(x, *args), None
     y, back = reentry.followed(f, (x, *args), kwargs)
     return y, None if back is None else (_run_asked_plainly, back)

@@ -426,7 +426,14 @@ def _zip_in_general(iterables: tuple[Any, ...], strict: bool) -> tuple[Any, Any]
     together = wholes.together(iterables, strict)
     if together is not None:
         return together, None
-    sources = iteration.all_with_backs(iterables)
+    if all(map(objects.stepped.is_known, map(type, iterables))):
+        begun = iteration.all_with_backs(iterables, objects.stepped.begun)
+        together = wholes.together(tuple([made for made, _ in begun]), strict)
+        if together is not None:
+            return together, (iteration.run_holders, [back for _, back in begun])
+        sources = iteration.all_with_backs(tuple(begun), objects.stepped.noted_with_backs)
+    else:
+        sources = iteration.all_with_backs(iterables)
     iterators = [iterator for iterator, _ in sources]
     recs = tuple([rec for _, rec in sources])
     pairs = adapted(map(iteration.of_group, zip(*iterators, strict=strict)), *iterators)

@@ -13,11 +13,11 @@ from zyg.autodiff import objects
 from zyg.backend import pullbacks
 
 from .. import trying
-from . import calls, draining, later
+from . import calls, draining, iteration, later
 from .arithmetic import find, find_special, is_python
 from .draining import give_backs, leading_pairs
-from .iteration import NOTHING, Iterator
-from .sources import ByNext, check_iterator, next_of
+from .iteration import NOTHING, SOURCES, Iterator
+from .sources import ByNext, check_iterator, next_of, whole
 
 
 def iterated(x: Any) -> tuple[Any, Any] | None:
@@ -31,6 +31,31 @@ def iterated(x: Any) -> tuple[Any, Any] | None:
     if not isinstance(made, Iterator) and find(type(made), "__next__") is None:
         raise TypeError(f"iter() returned non-iterator of type '{type(made).__name__}'")
     return made, back
+
+
+def is_known(cls: type) -> bool:
+    """Whether what is gone through is of a builtin class, or has an `__iter__` that is differentiated."""
+    return cls in SOURCES or is_python(find_special(cls, "__iter__"))
+
+
+def begun(x: Any) -> tuple[Any, Any]:
+    """(what an object of a known class is gone through by, the back of asking its `__iter__` for that), or (`x`, None)."""
+    made = None if type(x) in SOURCES else iterated(x)
+    if made is None:
+        return x, None
+    iterator, back = made
+    return iterator, (_run_made, back, NOTHING)
+
+
+def noted_with_backs(made: tuple[Any, Any]) -> tuple[Any, Any]:
+    """`iteration.noted_with_backs` of what has begun so; the back says nothing of the begin."""
+    x, back = made
+    if back is None or not has_steps(x):
+        inner, rec = iteration.noted_with_backs(x)
+    else:
+        steps = ByNext(x)
+        inner, rec = steps, whole(steps)
+    return inner, rec if back is None else (_run_made, back[1], NOTHING if rec is None else rec)
 
 
 def has_steps(x: Any) -> bool:

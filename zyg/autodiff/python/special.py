@@ -232,7 +232,9 @@ def _getitem(x: Any, key: Any) -> tuple[Any, Any]:
         if type(key) is slice:
             return subscripts.part_of_list(x, key)
     elif t is str:
-        if type(key) is int:
+        if type(key) is int or (
+            type(key) is slice and _BOUNDS.issuperset((type(key.start), type(key.stop), type(key.step)))
+        ):
             return x[key], None
     elif t is deque:
         if type(key) is int:
@@ -270,6 +272,7 @@ def _note_items_of_dict(cls: type) -> None:
     note(_reading[1 if bodies else 0], cls, (cls,), (False, _of_dict, read))
 
 
+_BOUNDS = frozenset({int, type(None)})
 _of_tuple: Any = tuple.__getitem__
 _of_dict: Any = dict.__getitem__
 _MAKE_EMPTY = frozenset({float, int, list, dict, set})  # what needs nothing, so that nothing comes to it
