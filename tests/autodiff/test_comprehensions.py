@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -128,7 +129,49 @@ def decided_by_what_ends(xs: list[float]) -> float:
         return 3.0 * xs[2]
 
 
+def first_ones(xs: list[float]) -> float:
+    total, items = next(x for x in xs if x > 1.0), iter([*xs, xs[0] * xs[1]])
+    for k in range(2):
+        total = total * 0.5 + next((x * k + total for x in items if x > 0.8), xs[2]) * xs[0]
+    total += next((x * y for x in xs for y in xs if x + y < 0.0), 1.0) + next((x for x in xs if x > 99.0), 3.0 * xs[1])
+    return total + sum(items) * next(iter(xs))
+
+
+def first_of_none(xs: list[float]) -> float:
+    total = 0.0
+    for bound in (0.5, 99.0):
+        try:
+            total += xs[0] * next(x for x in xs if x > bound)
+        except StopIteration:
+            total += 2.0 * xs[1]
+        try:
+            total += xs[1] * next(next(iter(xs[:k])) for k in range(2) if bound > 1.0)
+        except RuntimeError:
+            total += 3.0 * xs[2]
+        except StopIteration:
+            total += 5.0 * xs[0]
+    return total
+
+
+def first_in_a_generator(xs: list[float]) -> float:
+    def rows() -> Any:
+        for bound in (0.5, 1.0):
+            yield next(x * x for x in xs if x > bound)
+
+    return sum(row * row for row in rows())
+
+
+def containers(xs: list[float]) -> float:
+    table = dict(((k % 2, x * xs[0]) for k, x in enumerate(xs)), other=xs[1])
+    ordered = OrderedDict((k, x) for k, x in zip("abc", xs))
+    last = deque((x * x for x in xs), 2)
+    names = Counter(k % 2 for k, _ in enumerate(xs))
+    text = ", ".join(f"{x:.0f}" for x in xs) + "".join(str(k) for k in range(3) if k)
+    return sum(table.values()) + ordered["b"] * last[0] + xs[0] * names[0] + xs[2] * len(text)
+
+
 FUNCTIONS = [
+    first_ones, first_of_none, first_in_a_generator, containers,
     decided, decided_early, decided_in_a_handler, decided_by_what_ends,
     sums, products, nested, pairs, of_dicts, captured, assigned_in_a_loop, functions_in_it, sorted_items, in_a_handler,
     in_a_generator,

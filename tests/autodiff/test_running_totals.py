@@ -40,6 +40,12 @@ USES = [
     lambda totals, items: sum(totals), lambda totals, items: list(totals)[-1], lambda totals, items: [v * v for v in totals][2],
     lambda totals, items: 3.0 * next(totals) + sum(totals), lambda totals, items: max(totals), lambda totals, items: in_part(totals),
     lambda totals, items: sum(v * w for v, w in zip(totals, items)), behind_a_change,
+    # Totals that are left aside have those before them in them.
+    lambda totals, items: sum(itertools.islice(totals, 1, None, 2)), lambda totals, items: sum(itertools.islice(totals, 2, 3)),
+    lambda totals, items: sum(itertools.compress(totals, [0, 1, 0, 1])), lambda totals, items: next(itertools.islice(totals, 3, 4)),
+    lambda totals, items: sum(itertools.dropwhile(lambda v: v < 3.0, totals)), lambda totals, items: sum(filter(lambda v: v > 3.0, totals)),
+    lambda totals, items: sum(itertools.filterfalse(lambda v: v > 3.0, totals)) + sum(totals),
+    lambda totals, items: sum(v for v in totals if v > 3.0) + next(iter([x for k, x in enumerate(items) if k == 2])),
 ]  # fmt: skip
 
 

@@ -98,11 +98,8 @@ def run_set_added(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def record_fill(x: Any, values: Any) -> Any:
     """`x.extend(values)` of a new list, which the iterator does not see grow."""
-    t = type(values)
-    if t not in draining.DRAINED and t not in draining.DRAINS:
-        return record_list_extend(x, values)
     start = len(x)
-    items, drain = draining.drained(values)
+    items, drain = draining.drained(values, asked=True)
     subscripts.base_of(x).extend(x, items)
     return (run_filled, x, start, len(items), drain)
 
@@ -187,7 +184,7 @@ def run_extended_by_itself(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 def record_set_update(x: Any, values: Any) -> Any:
     # (C code takes the items of a set, whatever its `__iter__` is.)
-    if type(values) in SETS and PLAIN_KEYS.issuperset(map(type, values)):  # items that have no cotangents
+    if holds_labels(values):
         set.update(x, values)
         return None
     of_set = isinstance(values, (set, frozenset))
@@ -205,6 +202,14 @@ def record_set_update(x: Any, values: Any) -> Any:
                 set.add(x, item)
                 backs.append((item, back))
     return updated
+
+
+_STANDING = frozenset({*SETS, list, tuple, dict, range, str})
+
+
+def holds_labels(x: Any) -> bool:
+    """Whether something is gone through plainly, and gives ints, texts and their like, which have no cotangents."""
+    return type(x) in _STANDING and PLAIN_KEYS.issuperset(map(type, x))
 
 
 def run_set_updated(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -101,6 +101,8 @@ def _set(iterable: Any = (), /) -> tuple[Any, Any]:
 
 
 def _frozen(cls: type, iterable: Any = (), /) -> tuple[Any, Any]:
+    if construction.holds_labels(iterable):
+        return frozenset.__new__(cls, iterable), None
     iterator, rec = iteration.with_backs(iterable)
     items: set[Any] = set()
     pairs: list[tuple[Any, Any]] = []
@@ -130,7 +132,7 @@ def _run_frozen(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @known(frozenset.__new__)
 def _frozenset_new(cls: type, iterable: Any = ()) -> tuple[Any, Any]:
     y, back = _frozen(cls, iterable)
-    return y, (_run_after_class, back)
+    return y, None if back is None else (_run_after_class, back)
 
 
 def _run_after_class(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -268,11 +270,16 @@ def run_sorted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 # ---------------------------------------------------------------------------------------------- iterators
 
 
-@known(iter)
-def _iter(x: Any, sentinel: Any = MISSING) -> tuple[Any, Any]:
-    if sentinel is not MISSING:
-        return Iterator(Until(x, sentinel), "callable_iterator"), None
-    return shift(iteration.record_iter(x))
+@known(iter, exact=True)
+def _iter(*args: Any) -> tuple[Any, Any]:
+    return shift(iteration.record_iter(args[0])) if len(args) == 1 else calls.run_known(_until, *args)
+
+
+def _until(x: Any, sentinel: Any = MISSING, /) -> tuple[Any, Any]:
+    return (iter(x) if sentinel is MISSING else Iterator(Until(x, sentinel), "callable_iterator")), None
+
+
+calls.takes_what(_iter, _until)
 
 
 @known(next, exact=True)

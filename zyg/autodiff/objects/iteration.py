@@ -298,6 +298,8 @@ def _items(x: Any) -> tuple[Any, Any]:
 
 
 def _set(x: Any) -> tuple[Any, Any]:
+    if PLAIN_KEYS.issuperset(map(type, own_items(x))):
+        return own_items(x), None
     return zip(own_items(x), zip(repeat(run_dict_item), repeat(x), own_items(x))), NOTHING
 
 
@@ -571,6 +573,8 @@ def record_iter(x: Any) -> tuple[Any, Any]:
             return Iterator(zip(x, repeat(None)), "tuple_iterator"), None
         gathered = list(x)
         return Direct(zip(x, count()), gathered, "tuple_iterator"), (run_gathered, gathered, len(x))
+    if t is dict and PLAIN_KEYS.issuperset(map(type, x)):
+        return Iterator(zip(x, repeat(None)), "dict_keyiterator"), None
     method = objects.arithmetic.find_special(type(x), "__iter__")
     if objects.arithmetic.is_python(method):
         made, back = _called(x, method)

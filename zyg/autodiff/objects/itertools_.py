@@ -310,9 +310,6 @@ class _Totals(iteration.Begun):
         self.initial = initial
         self.place = place
 
-    def only_calculates(self) -> bool:
-        return keys.is_harmless(self.function) and is_quiet(self.function, self.values() or ())
-
     def begun(self) -> Any:
         items, self.items = self.items, None
         if items is None:

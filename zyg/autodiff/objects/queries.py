@@ -205,9 +205,7 @@ def _note(known: set[type], cls: type) -> bool:
     return True
 
 
-def _is_asked_by_hash(cls: type) -> bool:
-    if cls in ASKED_BY_HASH:
-        return True
+def _note_asked_by_hash(cls: type) -> bool:
     return find(cls, "__contains__") in _BY_HASH and later.knowledge.has_plain_shadow(cls) and _note(ASKED_BY_HASH, cls)
 
 
@@ -225,14 +223,16 @@ _FLAT = frozenset({tuple, list, set, frozenset, deque})
 @passes()
 def _contains(item: Any, container: Any) -> tuple[Any, Any]:
     t = type(container)
-    if _is_asked_by_hash(t):
+    if t in ASKED_BY_HASH:
         if t is not str and type(item) not in PLAIN:
             check_key(item)
         return item in container, None
-    if type(item) in PLAIN and _is_flat(container):
+    if t in _FLAT and type(item) in PLAIN and PLAIN.issuperset(map(type, container)):
         return item in container, None
     made = _by_container(item, container)
     if made is None:
+        if _note_asked_by_hash(t):
+            return _contains(item, container)
         y, back = followed(operator.contains, (container, item))
     else:
         y, back = made

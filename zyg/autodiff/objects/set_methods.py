@@ -68,7 +68,7 @@ def _in_turn(step: Callable[[Any, Any], Any], x: Any, others: tuple[Any, ...]) -
     with reentry.gathering(backs):
         for other in others:
             backs.append(step(x, other))
-    return None, (_run_in_turn, backs)
+    return None, None if backs.count(None) == len(backs) else (_run_in_turn, backs)
 
 
 def _run_in_turn(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -103,6 +103,8 @@ def _run_without(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def _combined(f: Callable[..., Any], x: Any, *others: Any) -> tuple[Any, Any]:
     """`f(x, *others)`: a set of items that these have, or `x`, which it changes to that."""
+    if type(x) in SETS and construction.holds_labels(x) and all(map(construction.holds_labels, others)):
+        return f(x, *others), None
     own = set(map(id, iteration.own_items(x)))
     drains: list[Any] = []
     lists: list[list[Any]] = []

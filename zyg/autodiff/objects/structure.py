@@ -34,6 +34,12 @@ SEQUENCES = (list, deque, array.array)
 _REALS = frozenset({float, int})
 
 
+class Flat(dict[Any, Form]):
+    """The forms of what a dict holds, if that is nothing but numbers and what carries nothing."""
+
+    __slots__ = ()
+
+
 class Seen(dict[int, Any]):
     """What the objects look like that a value has been found to hold, by identity; `groups`: those that are alike, together."""
 
@@ -61,7 +67,10 @@ def form(x: Any, seen: Seen | None = None) -> Form:
         seen = Seen() if seen is None else seen
         if id(x) in seen:
             return seen[id(x)]
-        made = ("dict", x, {k: NUMBER if type(v) in _REALS else NOTHING for k, v in x.items()})
+        if _REALS.issuperset(map(type, x.values())):
+            made = ("dict", x, Flat.fromkeys(x, NUMBER))
+        else:
+            made = ("dict", x, Flat({k: NUMBER if type(v) in _REALS else NOTHING for k, v in x.items()}))
         seen[id(x)] = ("again", made)
         return made
     if is_number(x):
@@ -439,6 +448,14 @@ def _dict(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     items = shadows.items.get(id(x)) or _NO_ITEMS
     if take:
         items = shadows.take_dict(x) or _NO_ITEMS
+    if type(forms) is Flat:
+        if not items:
+            return None
+        parts = {k: items.get(k) if f is NUMBER else None for k, f in forms.items()}
+        found = [c for c in parts.values() if c is not None]
+        if Refused in map(type, found):
+            raise next(c for c in found if type(c) is Refused).error
+        return parts if found else None
     parts = dict.fromkeys(forms)
     for k, f in forms.items():
         if f is NUMBER:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import builtins
 import math
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from types import CodeType, ModuleType
 from typing import Any
@@ -25,9 +26,31 @@ from zyg.ir.types import BOOL, OBJECT
 
 _OWN = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
 # What takes all items. (Most of these work on an item before they ask for the next one: docs/semantics.md says what differs.)
-_CONSUMERS = frozenset({sum, list, tuple, set, frozenset, sorted, max, min, math.prod, math.fsum, any, all})
+_CONSUMERS = frozenset(
+    {
+        sum,
+        list,
+        tuple,
+        set,
+        frozenset,
+        sorted,
+        max,
+        min,
+        math.prod,
+        math.fsum,
+        any,
+        all,
+        next,
+        dict,
+        OrderedDict,
+        Counter,
+        deque,
+    }
+)
 # Those that take items until the truth of one decides, and which truth that is.
 _DECIDING = {any: True, all: False}
+# Those that may leave items.
+_LEAVING = frozenset({*_DECIDING, next})
 # What takes all items of what stands behind a star.
 _STARS = frozenset({"call_spread", "list_extend"})
 _OPTIMIZED = 0x1  # CO_OPTIMIZED: not the body of a class or a module
@@ -103,6 +126,8 @@ def _take_one(f: Function, namespace: dict[str, Any] | None) -> bool:
                     continue
                 if consumer in (max, min) and len(instr.operands) - len(instr.attrs["keywords"]) > 2:
                     continue
+                if consumer is next and (len(instr.operands) > 3 or instr.attrs["keywords"]):
+                    continue  # (which raises the TypeError)
                 body = _body(made, makers, namespace, True)
                 if body is not None:
                     block.instrs.remove(generator[1])
@@ -113,10 +138,12 @@ def _take_one(f: Function, namespace: dict[str, Any] | None) -> bool:
 
 def _named(callee: Value, made_by: Callable[[Value, str], Instr | None], namespace: Any) -> Any:
     """The function that a name stands for now, if it takes all items of an iterable at once."""
+    name, attribute = made_by(callee, "global"), made_by(callee, "getattr")
+    if attribute is not None and attribute.attrs["name"] == "join" and _is_text(attribute.operands[0]):
+        return str.join
     if namespace is None:
         return None
     found: Any = None
-    name, attribute = made_by(callee, "global"), made_by(callee, "getattr")
     if attribute is not None:
         name = made_by(attribute.operands[0], "global")
     if name is not None:
@@ -130,6 +157,10 @@ def _named(callee: Value, made_by: Callable[[Value, str], Instr | None], namespa
         return found if found in _CONSUMERS else None
     except TypeError:
         return None  # not hashable
+
+
+def _is_text(v: Value) -> bool:
+    return isinstance(v, Const) and type(v.value) is str
 
 
 def fills(cls: Any) -> bool:
@@ -182,19 +213,28 @@ def _splice(f: Function, block: Block, at: int, body: Function, passed: Value, c
     call = block.instrs[at]
     position = call.position
     after = Block(f"{block.name}.made")
-    left: list[Value] = []  # what comes to `after` where the items have come to their end
+    over = Target(after)  # where it goes on when the items have come to their end
+    more: list[Block] = []
     end = next(b for b in body.blocks if b.terminator.op == "return")
     if consumer is None:
         result = end.terminator.operands[0]
         replace(f, {call.result: result})
         after.instrs = block.instrs[at + 1 :]
-    elif consumer in _DECIDING:
+    elif consumer in _LEAVING:
         result = Value(OBJECT)
         after.params = [result]
         after.instrs = block.instrs[at + 1 :]
         replace(f, {call.result: result})
-        _decide_at_yields(body, after, _DECIDING[consumer])
-        left = [Const(not _DECIDING[consumer], OBJECT)]
+        if consumer is next:
+            _leave_at_yields(body, after)
+            if len(call.operands) > 2:
+                over = Target(after, [call.operands[2]])
+            else:
+                more = [_stopped(f"{block.name}.over", position)]
+                over = Target(more[0])
+        else:
+            _decide_at_yields(body, after, _DECIDING[consumer])
+            over = Target(after, [Const(not _DECIDING[consumer], OBJECT)])
     else:
         result = Value(OBJECT)
         after.instrs = block.instrs[at:]
@@ -202,14 +242,17 @@ def _splice(f: Function, block: Block, at: int, body: Function, passed: Value, c
             b.in_generator = True
             if instr.op == "yield":
                 instr.op, instr.operands, instr.results, instr.attrs = "list_append", [result, *instr.operands], [], {}
-    end.instrs[-1] = Instr("jump", targets=[Target(after, left)], position=position)
+    end.instrs[-1] = Instr("jump", targets=[over], position=position)
     (iterator,) = body.params
     replace(body, {iterator: passed})
     body.entry.params = []
-    inner = [*body.blocks, after]
+    inner = [*body.blocks, *more, after]
     enter = Instr("jump", targets=[Target(body.entry)], position=position)
     if consumer is None:
         block.instrs[at:] = [enter]
+    elif consumer is str.join:  # of text that stands there
+        block.instrs[at:] = [Instr("list", [], [result], {}, [], position), enter]
+        call.operands[1] = result
     else:
         same, holds = Value(OBJECT), Value(BOOL)
         compared = [call.operands[0], Const(consumer, OBJECT)]
@@ -219,14 +262,14 @@ def _splice(f: Function, block: Block, at: int, body: Function, passed: Value, c
         block.instrs[at:] = [asked, Instr("truth", [same], [holds], {}, [], position)]
         start, other = Block(f"{block.name}.items"), Block(f"{block.name}.another")
         block.instrs.append(Instr("branch", [holds], targets=[Target(start), Target(other)], position=position))
-        start.instrs = [enter] if consumer in _DECIDING else [Instr("list", [], [result], {}, [], position), enter]
+        start.instrs = [enter] if consumer in _LEAVING else [Instr("list", [], [result], {}, [], position), enter]
         error = Value(OBJECT)
         name = Const(consumer.__name__, OBJECT)
         other.instrs = [
             Instr("call_object", [Const(another_function, OBJECT), name], [error], {"keywords": ()}, [], position),
             Instr("raise", [error], position=position),
         ]
-        if consumer not in _DECIDING:
+        if consumer not in _LEAVING:
             call.operands[0], call.operands[1] = Const(consumer, OBJECT), result
         inner = [start, *inner, other]
     _put_behind(f, block, inner)
@@ -291,6 +334,26 @@ def _decide_at_yields(body: Function, after: Block, deciding: bool) -> None:
             blocks.append(asked)
             block = rest
     body.blocks[:] = blocks
+
+
+def _leave_at_yields(body: Function, after: Block) -> None:
+    """The first item that a generator expression gives is all that is asked for."""
+    for block in body.blocks:
+        block.in_generator = True
+        at = next((n for n, instr in enumerate(block.instrs) if instr.op == "yield"), None)
+        if at is not None:
+            item = block.instrs[at]
+            block.instrs[at:] = [Instr("jump", targets=[Target(after, list(item.operands))], position=item.position)]
+
+
+def _stopped(name: str, position: Any) -> Block:
+    """`next` finds no item: what it raises then comes from outside of the generator expression."""
+    block, error = Block(name), Value(OBJECT)
+    block.instrs = [
+        Instr("call_object", [Const(StopIteration, OBJECT)], [error], {"keywords": ()}, [], position),
+        Instr("raise", [error], position=position),
+    ]
+    return block
 
 
 def another_function(name: str) -> Unsupported:

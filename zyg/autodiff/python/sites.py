@@ -440,15 +440,20 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
                 forward = partial(calls.call_wrongly, f)
             made = passing_names(len(args), names)(forward)
         elif isinstance(f, type):
-            forward = objects.forward_of(f)
-            if type(forward) is partial and forward.func is classes.construct:
-                made = constructor(f, len(args) - len(names), names)
+            made = _constructor_by_name(f, len(args) - len(names), names)
         if made is not None:
             _remember(site, f, made)
             if t not in _OF_NUMPY and not lasts(f):
                 _passing.append(site)
             return made(*args)
     return objects.RECORD["call_keywords"](names, f, *args)
+
+
+def _constructor_by_name(cls: type, arity: int, names: tuple[str, ...]) -> Any:
+    """The forward half of a class that is called with arguments by keyword, too; None for those that are made in another way."""
+    forward = objects.forward_of(cls)
+    made = type(forward) is partial and forward.func is classes.construct
+    return constructor(cls, arity, names) if made else None
 
 
 def _is_of_c(f: Any, t: type) -> bool:
@@ -554,13 +559,16 @@ def _record_spread_by_name(site: Site, f: Any, args: tuple[Any, ...], kwargs: di
                     _passing.append(known)
         forward, passed = (known[3], (f.__self__, *args)) if function is known[2] else (None, args)
     else:
-        forward = known[1] if f is known[0] else known[_MANY_AT].get(f) if type(f) is FunctionType else None
+        forward = known[1] if f is known[0] else known[_MANY_AT].get(f) if type(f) in _KEPT else None
         passed = args
-    if forward is None and type(f) is FunctionType and calls.known_entry(f) is not None:
-        forward = adapter(f, len(args), names)
+    if forward is None:
+        if type(f) is FunctionType:
+            forward = None if calls.known_entry(f) is None else adapter(f, len(args), names)
+        elif isinstance(f, type):
+            forward = _constructor_by_name(f, len(args), names)
         if forward is not None:
             _remember(known, f, forward)
-            if is_permanent(f):
+            if type(f) is FunctionType and is_permanent(f):
                 note_code(f)
             if not lasts(f):
                 _passing.append(known)

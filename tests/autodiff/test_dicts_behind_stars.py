@@ -1,0 +1,104 @@
+"""Calls with `**d` of classes: with an `__init__` that takes names or all, dataclasses, classes from a table, metaclasses, wrong names. And
+sets and frozen sets made of what carries nothing, and of numbers. Against differences."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from tests.autodiff.against_differences import check, check_second
+from tests.turns import each_in_turn
+
+pytestmark = each_in_turn
+
+
+class Settings:
+    def __init__(self, **values):
+        self.values = values
+
+
+class Named:
+    def __init__(self, a, b=2.0, *, c=3.0):
+        self.total = a * b + c
+
+
+class Derived(Named):
+    def __init__(self, d, **rest):
+        super().__init__(**rest)
+        self.total *= d
+
+
+@dataclasses.dataclass
+class Record:
+    a: float
+    b: float = 1.5
+
+
+class Counting(type):
+    def __call__(cls, *args, **kwargs):
+        made = super().__call__(*args, **kwargs)
+        made.total *= len(kwargs)
+        return made
+
+
+class Counted(Named, metaclass=Counting):
+    pass
+
+
+def classes(x):
+    total = 0.0
+    for k in range(3):
+        d = {"a": x, "b": x * x + k}
+        for cls in (Named, Counted):
+            total += cls(**d).total + cls(x, **{"c": d["a"] * 2.0}).total
+        total += Derived(**{"d": x, **d}).total + Record(**d).a * Record(**{"a": x}).b
+        s = Settings(**d)
+        s.values["a"] += 1.0
+        total += s.values["a"] * s.values["b"] + d["a"]
+        d["a"] = 5.0
+        total += s.values["a"] + Settings(**{name: v * x for name, v in d.items()}).values["a"]
+    return total
+
+
+def wrong_names(x):
+    total = x
+    for d in ({"a": x}, {"a": x, "z": x}, {"b": x}):
+        try:
+            total += Named(**d).total
+        except TypeError as error:
+            total += len(str(error)) * x
+    return total
+
+
+def local(x):
+    class Own:
+        def __init__(self, a, **rest):
+            self.a, self.rest = a * x, rest
+
+    made = [Own(**{"a": x, "b": k * x}) for k in range(3)]
+    return sum(o.a * o.rest["b"] for o in made)
+
+
+def sets(x):
+    labels = frozenset((1, "a")) | frozenset([2, 3]) | set().union(*[{k} for k in range(3)], "ab", (7,))
+    numbers = frozenset((x, 2.0 * x, 3))
+    both = set().union([x], {x * x, 4.0}, (5, "a"))
+    both.update([x + 1.0], "b", range(2))
+    both.difference_update({"a", "b"}, [5])
+    total = len(labels) * x + sum(numbers) * len(frozenset({"k": x})) + sum(v * v for v in sorted(both))
+    for label in labels - {"a", "b"}:
+        total += label * x
+    for v in frozenset({x, 1.0}):
+        total += v * x
+    return total + (frozenset((1, 2)) <= labels) * x + ({x} <= numbers) * x + ([1, "a"] == [1, "a"]) * x
+
+
+@pytest.mark.parametrize("f", [classes, wrong_names, local, sets])
+def test_first_derivatives(f):
+    check(f)
+
+
+@pytest.mark.parametrize("f", [classes, local, sets])
+def test_second_derivatives(f):
+    check_second(f)
