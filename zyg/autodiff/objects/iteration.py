@@ -106,6 +106,12 @@ class Direct(Begun):
         return map(functools.partial(_part_of, self.whole), self.base)  # (that has not `self`, which has it)
 
 
+class Endless(Direct):
+    """The same without an end: nobody takes all of it at once."""
+
+    __slots__ = ()
+
+
 def _part_of(whole: Any, step: tuple[Any, Any]) -> tuple[Any, Any]:
     return step[0], (run_part, whole, step[1])
 
@@ -391,7 +397,7 @@ def mark_keys(mapping: Any, key: Any, d: Any, shadows: Any, place: Any = None) -
 
 SOURCES: dict[type, Callable[[Any], tuple[Any, Any]]] = {
     list: _list, tuple: tuple_pairs, collections.deque: _list, Values: _values, Items: _items, Iterator: iterator_pairs,
-    Direct: iterator_pairs, set: _set, frozenset: _set, np.ndarray: _array, np.flatiter: _flat, dict: _keys, Keys: _keys, str: _plain, bytes: _plain, range: _plain,
+    Direct: iterator_pairs, Endless: iterator_pairs, set: _set, frozenset: _set, np.ndarray: _array, np.flatiter: _flat, dict: _keys, Keys: _keys, str: _plain, bytes: _plain, range: _plain,
     bytearray: _plain, type(iter(range(1))): _plain, collections.Counter: _keys, collections.defaultdict: _keys,
     collections.OrderedDict: _keys,
 }  # fmt: skip

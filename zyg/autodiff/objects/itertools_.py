@@ -18,6 +18,7 @@ from .iteration import Iterator
 from .quiet import is_quiet
 from .reentry import by_index, leave, leave_call, stopped, undone
 from .sources import WITHOUT_STEPS, Adapted, Steps, adapted, record_finish, run_down_to, sources_of
+from .wholes import NOWHERE, Whole
 
 
 def _made(pairs: Any, kind: str, *recs: Any) -> tuple[Any, Any]:
@@ -580,7 +581,11 @@ def _run_filled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(itertools.compress)
 def _compress(data: Any, selectors: Any) -> tuple[Any, Any]:
-    if draining.is_standing(selectors):
+    if draining.is_standing(selectors) or type(selectors) is iteration.Endless:
+        steps, whole, back = places.gone_through(data)
+        if steps is not None:
+            made = iteration.Direct(itertools.compress(steps, selectors), whole, "compress")
+            return made, None if back is None else (calls.run_padded, back, 3)
         iterator, rec = iteration.noted_with_backs(data)
         return _made(adapted(itertools.compress(iterator, selectors), iterator), "compress", rec, None)
     made, back = calls.call(zip, (data, selectors))
@@ -598,6 +603,9 @@ def _run_first_of_both(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 @known(itertools.cycle)
 def _cycle(iterable: Any) -> tuple[Any, Any]:
+    steps, whole, back = places.gone_through(iterable)
+    if steps is not None:
+        return iteration.Endless(itertools.cycle(steps), whole, "cycle"), back
     if draining.is_standing(iterable):
         iterator, rec = iteration.with_backs(iterable)
         return _made(itertools.cycle(iterator), "cycle", rec)
@@ -608,10 +616,12 @@ def _cycle(iterable: Any) -> tuple[Any, Any]:
 @known(itertools.repeat)
 @by_index(1)
 def _repeat(object: Any, times: Any = None) -> tuple[Any, Any]:
-    holder = iteration.Holder(1)
-    back = (iteration.run_list_item, holder, 0)
-    items = itertools.repeat(object) if times is None else itertools.repeat(object, times)
-    return Iterator(zip(items, itertools.repeat(back)), "repeat"), (_run_repeat, holder)
+    held = [object]  # what comes to it gathers in the shadow of this
+    if times is None:
+        y = iteration.Endless(zip(itertools.repeat(object), itertools.repeat(0)), held, "repeat")
+    else:
+        y = iteration.Direct(zip(itertools.repeat(object, times), itertools.repeat(0)), held, "repeat")
+    return y, (_run_repeat, held)
 
 
 def _run_repeat(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -621,17 +631,27 @@ def _run_repeat(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @known(itertools.count)
 def _count(start: Any = MISSING, step: Any = MISSING) -> tuple[Any, Any]:
     if start is MISSING and step is MISSING:
-        return Iterator(zip(itertools.count(), itertools.repeat(None)), "count"), None
-    start, step = 0 if start is MISSING else start, 1 if step is MISSING else step
-    holder = iteration.Holder(2)
-    backs = zip(itertools.repeat(_run_counted), itertools.repeat(holder), itertools.count())
-    return Iterator(zip(itertools.count(start, step), backs), "count"), (_run_count, holder)
+        return iteration.Endless(zip(itertools.count(), itertools.repeat(None)), NOWHERE, "count"), None
+    begin = [0 if start is MISSING else start, 1 if step is MISSING else step]
+    numbers = zip(itertools.count(*begin), itertools.count())
+    return iteration.Endless(numbers, _Counting(begin), "count"), (_run_count, begin)
 
 
-def _run_counted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    if d is not None:
-        shadows.add_item(back[1], 0, d)
-        shadows.add_item(back[1], 1, d * float(back[2]))
+class _Counting(Whole):
+    """What `count` goes through: what it begins with, and by how much it goes on."""
+
+    __slots__ = ("begin",)
+
+    def __init__(self, begin: list[Any]):
+        super().__init__()
+        self.begin = begin
+
+    def adder(self, shadows: Any) -> Any:
+        def add(part: int, d: Any) -> None:
+            shadows.add_item(self.begin, 0, d)
+            shadows.add_item(self.begin, 1, d * float(part))
+
+        return add
 
 
 def _run_count(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Any
 
 from .cotangents import accumulate
-from .iteration import Direct, Items, Values, mark_keys, place_of_keys
+from .iteration import Direct, Endless, Items, Values, mark_keys, place_of_keys
 
 _NOBODY = (None, None)
 
@@ -196,7 +196,7 @@ def steps_of(x: Any) -> tuple[Any, Any, Any] | None:
         return iter(x), count(), x
     if t is range:
         return iter(x), repeat(None), None
-    if t is Direct:
+    if t is Direct or t is Endless:
         items, parts = tee(x.base)
         return map(_FIRST, items), map(_SECOND, parts), x.whole
     if (t is Values or t is Items) and type(x._mapping) is dict:
@@ -294,7 +294,8 @@ def _adder_at_places(found: tuple[Any, ...]) -> Callable[[Any, Any], None]:
 
 def together(iterables: tuple[Any, ...], strict: bool) -> Direct | None:
     """`zip`, where each of the iterables has parts; else None."""
-    if not iterables or not _STEPPED.issuperset(map(type, iterables)):
+    kinds = set(map(type, iterables))
+    if not _STEPPED.issuperset(kinds) or kinds <= _ENDLESS:
         return None
     found = []
     for x in iterables:
@@ -306,7 +307,8 @@ def together(iterables: tuple[Any, ...], strict: bool) -> Direct | None:
     return Direct(zip(zip(*items, strict=strict), zip(*parts)), Together([*wholes]), "zip")
 
 
-_STEPPED = frozenset({list, range, Direct, Values, Items})
+_ENDLESS = frozenset({Endless})
+_STEPPED = frozenset({list, range, Direct, Values, Items, Endless})
 
 
 class Counted(Whole):
@@ -330,7 +332,7 @@ class Counted(Whole):
 
 def counted(x: Any, start: int) -> Direct | None:
     """`enumerate`, of what has parts; else None."""
-    steps = steps_of(x) if type(x) in _STEPPED else None
+    steps = steps_of(x) if type(x) in _STEPPED and type(x) is not Endless else None
     if steps is None or steps[2] is None:
         return None
     items, parts, whole = steps

@@ -10,7 +10,7 @@ from zyg.backend.pullbacks import nothing
 from .. import objects
 from ..objects import calls, generators, iteration, reentry, sources, stepped
 from ..objects.cotangents import INERT
-from ..objects.iteration import Direct, Items, Values
+from ..objects.iteration import Direct, Endless, Items, Values
 from ..objects.wholes import NOWHERE, Entries, Lists, ListsAndTuples, Numbered, NumberedTuple
 from . import counted
 from .sites import as_they_are
@@ -21,7 +21,7 @@ def loop(x: Any) -> tuple[Any, Any]:
     t = type(x)
     if t is list:
         return zip(x, count()), (nothing, x)
-    if t is Direct:
+    if t is Direct or t is Endless:
         return x.base, (nothing, x.whole)
     if t is tuple:
         return (iter(x), None) if INERT.issuperset(map(type, x)) else _gathering(x, len(x))
