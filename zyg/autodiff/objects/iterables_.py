@@ -93,7 +93,7 @@ def run_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, draining.give(back[1], None if d is None else list(d), shadows)
 
 
-@known(set)
+@known(set, exact=True)
 def _set(iterable: Any = (), /) -> tuple[Any, Any]:
     y: set[Any] = set()
     back = construction.record_set_update(y, iterable)
@@ -116,7 +116,7 @@ def _frozen(cls: type, iterable: Any = (), /) -> tuple[Any, Any]:
     return y, (_run_frozen, y, pairs, rec)
 
 
-known(frozenset)(functools.partial(_frozen, frozenset))
+known(frozenset, exact=True)(functools.partial(_frozen, frozenset))
 
 
 def _run_frozen(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -145,12 +145,14 @@ def _set_init(x: set[Any], values: Any = ()) -> tuple[Any, Any]:
     return None, construction.record_set_update(x, values)
 
 
-@known(dict)
-def _dict(other: Any = MISSING, /, **kwargs: Any) -> tuple[Any, Any]:
+@known(dict, exact=True)
+def _dict(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    if len(args) > 1:
+        dict(*args, **kwargs)  # raises the TypeError
     y: dict[Any, Any] = {}
-    back = construction.record_dict_update(y, other) if other is not MISSING else None
+    back = construction.record_dict_update(y, args[0]) if args else None
     y.update(kwargs)
-    return y, (run_dict, y, back, int(other is not MISSING), tuple(kwargs))
+    return y, (run_dict, y, back, len(args), tuple(kwargs))
 
 
 def run_dict(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
