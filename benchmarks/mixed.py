@@ -6,6 +6,7 @@ import enum
 import heapq
 import itertools
 import math
+import operator
 import random
 import re
 from abc import ABC, abstractmethod
@@ -737,6 +738,77 @@ def best_way_through_layers(heights: list[float], slope: float) -> float:
             layer[j] = layers[-1][i][0] + costs[i, j] + height * math.sin(j + height), i
         layers.append(layer)
     return min(value for value, _ in layers[-1].values())
+
+
+# ------------------------------------------------------------------------------------- formulas in brackets
+
+
+class Scope(dict[str, Any]):
+    """Names, and where to look for others."""
+
+    def __init__(self, names: Any = (), values: Any = (), outer: Any = None):
+        self.update(zip(names, values))
+        self.outer = outer
+
+    def find(self, name: str) -> Any:
+        return self if name in self else self.outer.find(name)
+
+
+def read(tokens: list[str]) -> Any:
+    token = tokens.pop(0)
+    if token != "(":
+        return float(token) if token[0].isdigit() else token
+    items = []
+    while tokens[0] != ")":
+        items.append(read(tokens))
+    tokens.pop(0)
+    return items
+
+
+def worth(formula: Any, scope: Scope) -> Any:
+    if isinstance(formula, str):
+        return scope.find(formula)[formula]
+    if not isinstance(formula, list):
+        return formula
+    match formula[0]:
+        case "if":
+            return worth(formula[2] if worth(formula[1], scope) else formula[3], scope)
+        case "lambda":
+            return lambda *values: worth(formula[2], Scope(formula[1], values, scope))
+        case "let":
+            scope[formula[1]] = worth(formula[2], scope)
+            return None
+    f = worth(formula[0], scope)
+    return f(*[worth(part, scope) for part in formula[1:]])
+
+
+@program(0.9, 1.7)
+def formulas_in_brackets(x: float, y: float) -> float:
+    """An interpreter with scopes, whose functions are closures, and which are derived from dict."""
+    scope = Scope(["+", "-", "*", "<", "x", "y"], [operator.add, operator.sub, operator.mul, operator.lt, x, y])
+    power = "( let power ( lambda ( b k ) ( if ( < k 1 ) 1 ( * b ( power b ( - k 1 ) ) ) ) ) )"
+    for text in (power, "( let square ( lambda ( a ) ( * a a ) ) )"):
+        worth(read(text.split()), scope)
+    return worth(read("( + ( power x 4 ) ( square ( - y ( * 2 x ) ) ) )".split()), scope)
+
+
+# ------------------------------------------------------------------------------------- a table that is text
+
+
+LINES = "part,count,price\n" + "\n".join(f"part{k},{k + 1},{'abcde'[k % 5]}" for k in range(25))
+
+
+@program({"a": 0.25, "b": 0.1, "c": 12.5, "d": 2.0, "e": 0.7}, LINES)
+def table_of_text(prices: dict[str, float], text: str) -> float:
+    """Rows become dicts by their heads, are put in groups, and these in their order."""
+    heads, *rows = [line.split(",") for line in text.split("\n")]
+    groups: dict[str, list[Any]] = {}
+    for row in rows:
+        entry = dict(zip(heads, row))
+        groups.setdefault(entry["price"], []).append(int(entry["count"]) * prices[entry["price"]])
+    ranked = sorted(groups.items(), key=lambda group: -sum(group[1]))
+    best = next(name for name, amounts in ranked if len(amounts) > 2)
+    return sum(sum(amounts) ** 2 / rank for rank, (_, amounts) in enumerate(ranked, 1)) + prices[best]
 
 
 __all__ = ["PROGRAMS"]

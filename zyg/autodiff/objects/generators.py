@@ -12,7 +12,7 @@ import builtins
 import threading
 import weakref
 from collections.abc import Callable
-from itertools import chain
+from itertools import chain, repeat
 from types import CodeType
 from typing import Any, NoReturn
 
@@ -696,21 +696,21 @@ def drained(generator: Generator) -> tuple[list[Any], tuple[Any, ...]]:
     return items, (_give_generator, record, before, len(items), given)
 
 
-def resume_in_turn(reversal: _Reverse, ds: list[Any]) -> None:
-    """Undo steps, from the cotangents of what they gave."""
+def resume_in_turn(reversal: _Reverse, ds: Any, count: int) -> None:
+    """Undo so many steps, from the cotangents of what they gave: an iterator, which is asked for one when its step is undone."""
     if reversal.steps is None:
-        reversal.resume(ds[0])
-        ds = ds[1:]
+        reversal.resume(next(ds))
+        count -= 1
     steps: Any = reversal.steps
     try:
         for d in ds:
             steps.send(d)
     except StopIteration as end:
         reversal.end(end.value)
-    reversal.left -= len(ds)
+    reversal.left -= count
 
 
-def one_by_one(reversal: _Reverse, ds: list[Any]) -> None:
+def one_by_one(reversal: _Reverse, ds: Any, count: int) -> None:
     """The same where this is differentiated in turn."""
     for d in ds:
         reversal.resume(d)
@@ -761,8 +761,8 @@ def _run_extending(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, generator, x, places, before, given = back
     reversal = sources.reversal_of(generator, shadows)
     sources.skip(reversal, max(before + len(places), given))
-    for place in reversed(places):
-        reversal.resume(shadows.take_appended(x, place))
+    if places:
+        resume_in_turn(reversal, map(shadows.take_appended, repeat(x), reversed(places)), len(places))
     if reversal.left > given and generator.started:
         sources.skip(reversal, given)
 
@@ -780,7 +780,7 @@ def _give_generator(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) 
     reversal = sources.reversal_of(generator, shadows)
     sources.skip(reversal, max(before + count, given))  # (it may have been at its end before)
     if count:
-        resume_in_turn(reversal, [None] * count if ds is None else ds[count - 1 :: -1])
+        resume_in_turn(reversal, iter([None] * count if ds is None else ds[count - 1 :: -1]), count)
     if reversal.left > given and generator.started:
         sources.skip(reversal, given)
 

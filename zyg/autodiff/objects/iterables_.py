@@ -337,7 +337,7 @@ known(generators.Generator.send)(generators.record_send)
 known(generators.run_sent)(lambda *args: calls.call(generators.run_sent_by_step, args))
 calls.AS_METHODS[generators.Generator.send] = generators.send_as_method, 2
 known(delegation.delegated, exact=True)(delegation.record_delegated)
-known(generators.resume_in_turn)(lambda reversal, ds: calls.call(generators.one_by_one, (reversal, ds)))
+known(generators.resume_in_turn)(lambda *args: calls.call(generators.one_by_one, args))
 known(generators.run_item)(lambda *args: calls.call(generators.run_item_by_step, args))
 known(generators.quickly)(lambda generator: calls.call(generators.slowly, (generator,)))
 known(generators.Generator.throw)(generators.record_throw)
