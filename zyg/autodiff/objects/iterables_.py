@@ -148,7 +148,7 @@ def _set_init(x: set[Any], values: Any = ()) -> tuple[Any, Any]:
 @known(dict, exact=True)
 def _dict(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
     if len(args) > 1:
-        dict(*args, **kwargs)  # raises the TypeError
+        return calls.call_wrongly(dict, *args, **kwargs)
     y: dict[Any, Any] = {}
     back = construction.record_dict_update(y, args[0]) if args else None
     y.update(kwargs)
