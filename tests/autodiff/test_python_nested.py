@@ -15,6 +15,7 @@ from tests.autodiff import python_programs
 from tests.oracles import differences
 from tests.turns import each_in_turn
 from zyg.autodiff import objects
+from zyg.autodiff.objects import later
 from zyg.autodiff.objects.api import pullback
 from zyg.autodiff.python.compile import halves
 from zyg.autodiff.python.nested import plain
@@ -220,9 +221,9 @@ def test_arrays(function):
 
 def test_modules_that_are_loaded_when_first_used_do_not_become_names_of_the_users_module(monkeypatch):
     """Zyg's run-time functions, which second derivatives differentiate, ask for them; the user's module may have the name."""
-    monkeypatch.delitem(vars(objects.later), "special", raising=False)
+    monkeypatch.delitem(vars(later), "special", raising=False)
     monkeypatch.setitem(globals(), "special", "the user's")
-    cube = lambda x: x * x * x * len(objects.later.special.__name__)
+    cube = lambda x: x * x * x * len(later.special.__name__)
     (got,) = pullback(lambda x: gradient(cube, x), (2.0,))[1](1.0)
     assert got == 12.0 * len("zyg.autodiff.python.special")
-    assert globals()["special"] == "the user's" and "special" in vars(objects.later)
+    assert globals()["special"] == "the user's" and "special" in vars(later)
