@@ -136,3 +136,91 @@ def test_a_mask_of_an_array_of_either_number_of_dimensions(matrix):
     found = zyg.jit(damped)(np.arange(6.0) - 2.5, matrix)
     expected = damped(np.arange(6.0) - 2.5, matrix)
     assert np.array_equal(found, expected) and found.shape == expected.shape
+
+
+def items_of_flat(a):
+    a.flat[0] = 3.0
+    a.flat[1:] *= a.flat[-1]
+    a.flat[[0, 1]] += 0.5
+    return a.flat[1] * len(a.flat) + sum(v * v for v in a.flat)
+
+
+def looks(a):
+    return a.flags.writeable, a.flags.c_contiguous, a.flags.f_contiguous
+
+
+def lengths(a):
+    n = 1
+    for place, d in enumerate(a.shape):
+        n = 10 * n + d + place
+    return n, max(a.shape), sum([d + 1 for d in a.shape]), sum([m * d * n for m, d in zip(a.shape, a.shape[::-1])])
+
+
+def elements_by_index(a):
+    total = 0.0
+    for i in np.ndindex(a.shape):
+        total += a[i] * sum(i)
+    for i, v in np.ndenumerate(a):
+        total += v * i[-1]
+    return total
+
+
+def masked_output(a):
+    np.sin(a, out=a, where=a > 0)
+    return np.multiply(a, 2.0, out=a, where=a < 0.5).sum()
+
+
+@pytest.mark.parametrize("function", [items_of_flat, looks, lengths, elements_by_index, masked_output])
+@pytest.mark.parametrize("matrix", [True, False])
+@pytest.mark.parametrize("step", [1, -1])
+def test_what_an_array_of_either_number_of_dimensions_gives(function, matrix, step):
+    def f(x, matrix):
+        return function(x.reshape(2, 3)[:, :2] if matrix else x)
+
+    x, y = (np.linspace(-1.0, 2.0, 6)[::step] for _ in range(2))
+    assert zyg.jit(f)(x, matrix) == pytest.approx(f(y, matrix), rel=1e-15)
+    np.testing.assert_allclose(x, y, rtol=1e-15)
+
+
+@each_in_turn
+@pytest.mark.parametrize("function", [items_of_flat, masked_output])
+@pytest.mark.parametrize("matrix", [True, False])
+def test_derivatives_of_what_an_array_of_either_number_of_dimensions_gives(function, matrix):
+    def f(x):
+        x = x * 1.0
+        return function(x.reshape(2, 3)[:, :2] if matrix else x)
+
+    x = np.linspace(-1.0, 2.1, 6)
+    numeric = [(f(x + h) - f(x - h)) / 2e-6 for h in 1e-6 * np.eye(6)]
+    np.testing.assert_allclose(zyg.jit(zyg.grad(f))(x), numeric, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_mask_with_more_axes_than_the_output(count):
+    def f(x):
+        one = x[:1].reshape(())
+        return np.sin(one, out=one, where=x[:count] > 0)
+
+    message = rf"non-broadcastable output operand with shape \(\) doesn't match the broadcast shape \({count},\)"
+    for g in (f, zyg.jit(f)):
+        with pytest.raises(ValueError, match=message):
+            g(np.arange(3.0))
+
+
+def test_a_loop_over_tuples_of_either_length():
+    def f(x, long):
+        ts = (1.0, x, 3.0) if long else (x, 2.0)
+        total = 0.0
+        for n, t in enumerate(ts):
+            if n == 2:
+                break
+            for u in ts[::-1]:
+                total = total * 0.5 + t * u
+        else:
+            total += 100.0
+        return total
+
+    for long in (True, False):
+        assert zyg.jit(f)(1.5, long) == f(1.5, long)
+        slope = (f(1.5 + 1e-6, long) - f(1.5 - 1e-6, long)) / 2e-6
+        assert zyg.jit(zyg.grad(f))(1.5, long) == pytest.approx(slope, rel=1e-8)

@@ -34,10 +34,12 @@ if TYPE_CHECKING:
 class FlatValue(Abstract):
     """`array` itself, or seen with one axis where it is contiguous."""
 
+    of_array = True
+
     array: Abstract
 
     def head(self) -> Hashable:
-        return ("flat",)
+        return ("flat", self.array.head())
 
     def parts(self) -> tuple[Any, ...]:
         return (self.array,)
@@ -145,10 +147,12 @@ FLAGS = ("c_contiguous", "f_contiguous", "contiguous", "fortran", "fnc", "forc",
 class FlagsValue(AttributedValue):
     """`a.flags`"""
 
+    of_array = True
+
     array: Abstract
 
     def head(self) -> Hashable:
-        return ("flags",)
+        return ("flags", self.array.head())
 
     def parts(self) -> tuple[Any, ...]:
         return (self.array,)

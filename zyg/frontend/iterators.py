@@ -288,12 +288,21 @@ def _advance_stepped(e: Evaluator, id: Hashable, record: Record, on_item: OnItem
 
 
 def _advance_tuple(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
+    from .frames import Stop
+
     items, index = record.fields
-    if index.object >= len(items.items):
-        on_end()
-        return
-    e.heap[id] = record.replace(1, Known(index.object + 1))
-    on_item(items.items[index.object])
+
+    def step(one: Any) -> Abstract:
+        if index.object >= len(one.items):
+            on_end()
+        else:
+            e.heap[id] = record.replace(1, Known(index.object + 1))
+            on_item(one.items[index.object])
+        raise Stop
+
+    if isinstance(items, ChoiceValue):  # tuples of this or that length
+        e.each(items, step)
+    step(items)
 
 
 def _advance_dict(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
@@ -313,22 +322,23 @@ def _advance_dict(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, o
 
 
 def _advance_array(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
-    from .arrays import ARRAYS
     from .indexing import element_or_row
 
     array, index, length = record.fields
-    if not isinstance(array, (flat.FlatValue, *ARRAYS)):
+    options = array.options if isinstance(array, ChoiceValue) else (array,)
+    if len(options) > 1 and not all(isinstance(o, flat.FlatValue) for o in options):
         raise e.refuse(
             "a loop over arrays that have one number of dimensions here and another there",
             hint="loop in each branch, or let them have as many: np.atleast_2d(a)",
         )
     position = to_int(e, index)
 
+    def at(one: Any) -> Abstract:
+        return flat.load(e, one, position) if isinstance(one, flat.FlatValue) else element_or_row(e, one, position)
+
     def item() -> None:
         e.heap[id] = record.replace(1, Number(e.op("add", position, const(1))))
-        on_item(
-            flat.load(e, array, position) if isinstance(array, flat.FlatValue) else element_or_row(e, array, position)
-        )
+        on_item(e.each(array, at) if isinstance(array, ChoiceValue) else at(array))
 
     _branch(e, e.op("lt", position, length.value), item, on_end)
 

@@ -28,6 +28,9 @@ class Abstract:
 
     __slots__ = ()
 
+    # Whether it stands for an array (`a.flat`, `a.flags`), and is one of several where that is one of several.
+    of_array = False
+
     @abstractmethod
     def head(self) -> Hashable: ...
 
@@ -698,7 +701,7 @@ def is_choice_of_data(v: Any) -> bool:
 def is_data(v: Abstract) -> bool:
     if isinstance(v, TupleValue):
         return all(map(is_numeric, v.items))
-    return is_numeric(v) or isinstance(v, (ArrayValue, ComplexArrayValue))
+    return is_numeric(v) or isinstance(v, (ArrayValue, ComplexArrayValue)) or v.of_array
 
 
 def option_kind(v: Abstract) -> Hashable:

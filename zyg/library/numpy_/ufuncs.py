@@ -351,12 +351,12 @@ def _into(
         return cast_scalar(e, chosen, dtype)
 
     extra = [] if plain else [operand(e, where), out]
+    shown = [*operands, out, *extra[:1]]
     if out.type.ndim == 0:
-        check_fewer_axes(e, out, [*operands, out])
+        check_fewer_axes(e, out, shown)
         numbers = [arrays.scalar_of(e, v) if isinstance(v, arrays.ARRAYS) else v for v in [*operands, *extra]]
         e.emit("fill", out.value, scalar_value(e, converted(e, *numbers), dtype))
         return out
-    shown = [*operands, out, *extra[:1]]
     lift_to(e, ("into", key, dtype, plain, rule), converted, [*operands, *extra], out, shown)
     return out
 
