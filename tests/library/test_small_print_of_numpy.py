@@ -129,6 +129,8 @@ CORNERS = {
     "an integral of a number": (lambda a: NUMPY.trapezoid(a[0]), FLOATS),
     "a correlation with a number": (lambda a: NUMPY.correlate(a, 3), FLOATS),
     "interpolation at complex points": (lambda a: NUMPY.interp(a, [1.0, 2.0], [3.0, 4.0]), COMPLEX),
+    "polynomials with coefficients that are arrays": (lambda a: (np.polyval(a, 2.0), np.polyval(a, a[0]), np.polyval(a, a[:, :1]), np.polyval(a.astype(int), 3)), TABLE),
+    "triangles without rows": (lambda a: (np.tri(-1), np.tri(2, -3), np.tri(int(a[3] - 3))), FLOATS),
     "dots in a tuple": (lambda a: NUMPY.add(a, a, out=(...,)), FLOATS),
 }  # fmt: skip
 

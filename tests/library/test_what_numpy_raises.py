@@ -53,6 +53,10 @@ np.einsum("bij,bjk->bik", A[None], A[None])
 np.einsum("ii,i", A[:, :3], ONES(4))
 np.convolve(V, V, "foo")
 np.correlate(V, V, 7)
+np.polyder(V, -1)
+np.polyval(3.0, V)
+np.polyval(A, ONES(3))
+np.result_type()
 """.strip().splitlines()
 
 

@@ -110,6 +110,8 @@ def _inexact_dtype(e: Evaluator, *values: Abstract) -> Abstract:
 
 
 def dtype_together(e: Evaluator, values: Any) -> np.dtype[Any]:
+    if not values:
+        e.throw("ValueError", "at least one array or dtype is required")
     found = np.result_type(*(_dtype_like(e, v) for v in values))
     if found not in SUPPORTED:
         raise e.refuse(f"arrays that together are of dtype {found}", hint="convert them first: a.astype(float)")

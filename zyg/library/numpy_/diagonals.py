@@ -71,8 +71,8 @@ def diagflat(v: Any, k: int = 0) -> Any:
 @implements(np.tri)
 @unchecked
 def tri(N: int, M: Any = None, k: int = 0, dtype: Any = float) -> Any:
-    columns = N if M is None else M
-    result = np.zeros((N, columns), dtype)
+    columns = max(N if M is None else M, 0)
+    result = np.zeros((max(N, 0), columns), dtype)
     for i in range(N):
         result[i, : min(max(i + k + 1, 0), columns)] = 1
     return result

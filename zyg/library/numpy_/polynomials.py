@@ -19,12 +19,14 @@ from .layouts import is_complex
 def polyval(p: Any, x: Any) -> Any:
     coefficients = np.asarray(p)
     points = np.asarray(x)
-    if coefficients.ndim != 1:
-        raise ValueError("object too deep for desired array")
+    if coefficients.ndim == 0:
+        raise TypeError("iteration over a 0-d array")
     dtype = result_dtype(coefficients, points)
-    if points.ndim == 0:
+    if coefficients.ndim == 1 and points.ndim == 0:
         return horner(coefficients, points[()], dtype.type(0))
     result = np.zeros_like(points, dtype)
+    if coefficients.ndim > 1:
+        result = result + np.zeros(coefficients.shape[1:], dtype)
     for k in range(len(coefficients)):
         result = result * points + coefficients[k]
     return result
@@ -125,6 +127,8 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
 
 @implements(np.polyder)
 def polyder(p: Any, m: int = 1) -> Any:
+    if m < 0:
+        raise ValueError("Order of derivative must be positive (see polyint)")
     a = np.asarray(p)
     for _ in range(m):
         n = len(a) - 1
