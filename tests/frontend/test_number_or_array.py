@@ -224,3 +224,59 @@ def test_a_loop_over_tuples_of_either_length():
         assert zyg.jit(f)(1.5, long) == f(1.5, long)
         slope = (f(1.5 + 1e-6, long) - f(1.5 - 1e-6, long)) / 2e-6
         assert zyg.jit(zyg.grad(f))(1.5, long) == pytest.approx(slope, rel=1e-8)
+
+
+LISTED = [
+    lambda v, h: np.select([v > 1, v < 0], [v, v * 2], h),
+    lambda v, h: np.column_stack((h, v)),
+    lambda v, h: np.piecewise(v, [v > 1], [1.0, 2.0]),
+    lambda v, h: np.stack([v, h]),
+    lambda v, h: np.array([v, v]) + np.array([[1.0], [v.sum()]])[:, None],
+    lambda v, h: np.lexsort((h, np.ravel(v))),
+    lambda v, h: np.hstack([v.ravel(), h]) * np.sum((v, v)),
+]
+KINDS = [
+    lambda h, first: h if first else h[None],
+    lambda h, first: h if first else np.arange(3),
+    lambda h, first: h if first else h.astype(np.float32),
+    lambda h, first: np.squeeze(h[:, None]),
+]
+
+
+@each_in_turn
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("function", LISTED)
+def test_arrays_of_this_or_that_kind_in_lists(function, kind):
+    def f(h, first):
+        return function(kind(h, first), h)
+
+    for first in (True, False):
+        try:
+            expected = f(np.array([0.5, 2.0, 1.25]), first)
+        except ValueError:
+            with pytest.raises(ValueError):
+                zyg.jit(f)(np.array([0.5, 2.0, 1.25]), first)
+        else:
+            found = zyg.jit(f)(np.array([0.5, 2.0, 1.25]), first)
+            np.testing.assert_allclose(found, expected, rtol=1e-15)
+            assert found.dtype == expected.dtype and found.shape == expected.shape
+
+
+def test_too_many_numbers_of_this_or_that_kind_in_a_list():
+    def f(h, first):
+        one = h if first else h[None]
+        return np.array([one[..., i] for i in (0, 1, 2, 0, 1, 2)])
+
+    with pytest.raises(zyg.Unsupported, match="more than 5 numbers or arrays"):
+        zyg.jit(f)(np.ones(3), True)
+
+
+def test_dtypes_of_arrays_of_this_or_that_kind():
+    def f(h, first):
+        v = h * 2.0 if first else np.arange(3)
+        w = h if first else h.astype(np.float32)
+        return (v.dtype == np.float64, v.dtype != int, np.float64 == v.dtype, v.dtype == "f8", v.dtype == h.dtype,
+                v.dtype in (np.float64, bool), w.dtype == np.float32, v.dtype == w.dtype, v.dtype is np.dtype(float))  # fmt: skip
+
+    for first in (True, False):
+        assert zyg.jit(f)(np.ones(3), first) == f(np.ones(3), first)

@@ -23,6 +23,8 @@ from .arguments import WITHOUT_ENTRY, fitting, is_of_numpy, shown
 from .environment import function_value, held
 from .frames import Context
 from .functions import call_function
+from .kinds import known_items
+from .later import lists
 from .merging import settled
 from .type_names import class_of, python_type_name
 from .values import (
@@ -36,6 +38,7 @@ from .values import (
     MethodValue,
     PullbackValue,
     Reference,
+    TupleValue,
     a_thing,
     describe,
     is_choice_of_data,
@@ -203,13 +206,28 @@ def _call_jitted(e: Evaluator, transform: Transform, args: list[Abstract], keywo
         return e.call(known(transform.function), args, keywords)
 
 
+_OF_ARRAYS = "zyg.library.numpy_"  # the modules of our own that work as NumPy's functions do
+_MOST_CHOICES = 5  # in a list: code is made for each combination
+
+
 def _call_entry(
     e: Evaluator, entry: registry.Entry, obj: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     args, keywords = fitting(e, entry, obj, args, keywords)
-    for key, choice in (*enumerate(args), *keywords.items()):
-        if isinstance(choice, ChoiceValue) and is_choice_of_data(choice):
-            return e.each(choice, lambda one: _call_entry(e, entry, obj, *_with(args, keywords, key, one)))  # noqa: B023
+    of_arrays = is_of_numpy(obj) or str(getattr(obj, "__module__", "")).startswith(_OF_ARRAYS)
+    for key, v in (*enumerate(args), *keywords.items()):
+        choices = [i for i in (_within(e, v) if of_arrays else (v,)) if is_choice_of_data(i)]
+        if choices:
+            choice = choices[0]
+            assert isinstance(choice, ChoiceValue)
+            if len(set(map(id, choices))) > _MOST_CHOICES:
+                raise e.refuse(
+                    f"{shown(obj)}() of more than {_MOST_CHOICES} numbers or arrays that are of this or that kind",
+                    types=[describe(choice, e.heap)],
+                    hint="give them one type and number of dimensions",
+                )
+            made = lambda one: _with(args, keywords, key, _replaced(e, v, choice, one))  # noqa: B023
+            return e.each(choice, lambda one: _call_entry(e, entry, obj, *made(one)))  # noqa: B023
     if not entry.emitter:
         function: Any = entry.function
         return call_function(e, function_value(e, function, True), args, keywords, True)
@@ -226,6 +244,25 @@ def _call_entry(
             raise e.refuse(f"these arguments of {name}()", types=found, hint="see its documentation") from None
         raise
     return result
+
+
+def _within(e: Evaluator, v: Abstract) -> Iterator[Abstract]:
+    """A value, and what is in it if it is a tuple or list of known length, of which functions of NumPy's make an array."""
+    yield v
+    if not isinstance(v, Known):
+        for item in known_items(e, v) or ():
+            yield from _within(e, item)
+
+
+def _replaced(e: Evaluator, v: Abstract, item: Abstract, one: Abstract) -> Abstract:
+    """A tuple or list with something else in the place of an item, wherever it stands in it."""
+    if v is item:
+        return one
+    items = known_items(e, v)
+    if items is None:
+        return v
+    made = [_replaced(e, i, item, one) for i in items]
+    return v.with_parts(made) if isinstance(v, TupleValue) else lists.new_list(e, made)
 
 
 def _with(

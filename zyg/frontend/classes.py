@@ -643,7 +643,7 @@ def operator_method(e: Evaluator, name: str, *operands: Abstract) -> Abstract | 
 
 def _derives(cls: Any, base: Any) -> bool:
     """Whether a class is derived from another one, as operators ask: an abstract class has no say in it."""
-    return isinstance(base, type) and cls is not base and base in cls.__mro__
+    return isinstance(base, type) and isinstance(cls, type) and cls is not base and base in cls.__mro__
 
 
 def _answer(e: Evaluator, name: str, method: Any, args: list[Abstract]) -> Abstract | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,6 +47,7 @@ from .values import (
     is_reference,
     known_key,
     number_type,
+    options_of,
 )
 
 if TYPE_CHECKING:
@@ -165,11 +167,11 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
             return const(bool(a.object == b.object))
         except Exception:
             return const(a.object is b.object)
-    if isinstance(a, ChoiceValue) or isinstance(b, ChoiceValue):
-        for x, y in ((a, b), (b, a)):
-            if isinstance(x, ChoiceValue) and not all(isinstance(o, Known) and natural(o) is o for o in x.options):
-                return scalar_value(e, e.each(x, lambda o, y=y: boolean(equal(e, o, y))))
-        return identical(e, a, b)
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, ChoiceValue):
+            if all(isinstance(o, Known) and natural(o) is o for v in (x, y) for o in options_of(v)):
+                return _by_tag(e, x, lambda o, y=y: equal(e, o, y))
+            return scalar_value(e, e.each(x, lambda o, y=y: boolean(equal(e, o, y))))
     for v in (a, b):
         if isinstance(v, ConflictValue):
             raise conflict(e, v)
@@ -301,6 +303,12 @@ def _listed(e: Evaluator, *values: Abstract) -> bool:
     return any(isinstance(v, Reference) and e.heap[v.id].state & LISTED for v in values)
 
 
+def _by_tag(e: Evaluator, choice: ChoiceValue, holds: Callable[[Abstract], Value]) -> Value:
+    """Whether something holds for the option that a choice is at run time, without a branch."""
+    flags = [all_of(e, e.op("eq", choice.tag, const(n)), holds(o)) for n, o in enumerate(choice.options)]
+    return any_of(e, *flags)
+
+
 def identical(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     """a is b: where compiled code knows that. What it has by value, and what came in from outside by two ways, is refused if the two may
     be one."""
@@ -325,9 +333,7 @@ def identical(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     if isinstance(a, ChoiceValue) or isinstance(b, ChoiceValue):
         choice, other = (a, b) if isinstance(a, ChoiceValue) else (b, a)
         assert isinstance(choice, ChoiceValue)
-        same = [identical(e, o, other) for o in choice.options]
-        flags = [all_of(e, e.op("eq", choice.tag, const(n)), flag) for n, flag in enumerate(same)]
-        return any_of(e, *flags)
+        return _by_tag(e, choice, lambda o: identical(e, o, other))
     if isinstance(a, Known) and isinstance(b, Known):
         return const(known_key(a.object) == known_key(b.object))
     if isinstance(a, Reference) and isinstance(b, Reference) and a.id == b.id:

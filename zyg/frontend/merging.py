@@ -44,6 +44,7 @@ from .values import (
     is_numeric,
     is_reference,
     option_kind,
+    options_of,
     reachable,
     references,
     same,
@@ -412,7 +413,7 @@ class Merge:
         options: list[Abstract] = []
         kinds: set[Hashable] = set()
         for v in present:
-            for option in v.options if isinstance(v, ChoiceValue) else (v,):
+            for option in options_of(v):
                 if option_kind(option) not in kinds:
                     kinds.add(option_kind(option))
                     options.append(option)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .values import NUMBER_CLASSES, Abstract, ChoiceValue, Known, describe
+from .values import NUMBER_CLASSES, Abstract, Known, describe, options_of
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator
@@ -57,7 +57,7 @@ def is_opaque(v: Abstract) -> bool:
 
 def refuse_opaque(e: Evaluator, what: str, *values: Abstract, methods: tuple[str, ...] = ()) -> None:
     """Refuse an operation if one of the operands is opaque and, where `methods` are named, has one of them of its own."""
-    options = (o for v in values for o in (v.options if isinstance(v, ChoiceValue) else (v,)))
+    options = (o for v in values for o in options_of(v))
     for v in options:
         if is_opaque(v) and isinstance(v, Known) and (not methods or _has_own(type(v.object), methods)):
             raise e.refuse(

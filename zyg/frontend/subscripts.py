@@ -33,6 +33,7 @@ from .values import (
     is_reference,
     known,
     number_type,
+    options_of,
 )
 
 if TYPE_CHECKING:
@@ -444,10 +445,9 @@ def contains(e: Evaluator, item: Abstract, container: Abstract) -> Abstract:
 
 def _is_text(v: Abstract) -> bool:
     """Whether it is a str, or one of several, all known when compiling."""
-    options = v.options if isinstance(v, ChoiceValue) else (v,)
     return all(
         isinstance(o, Known) and isinstance(o.object, str) and type(o.object).__contains__ is str.__contains__
-        for o in options
+        for o in options_of(v)
     )
 
 

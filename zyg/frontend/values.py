@@ -704,6 +704,11 @@ def is_data(v: Abstract) -> bool:
     return is_numeric(v) or isinstance(v, (ArrayValue, ComplexArrayValue)) or v.of_array
 
 
+def options_of(v: Abstract) -> tuple[Abstract, ...]:
+    """What a value is one of: itself, if it is no choice."""
+    return v.options if isinstance(v, ChoiceValue) else (v,)
+
+
 def option_kind(v: Abstract) -> Hashable:
     """What tells an option of a choice from others. Numbers are one option, but for NumPy's scalars that compute to other values
     than Python's numbers and float64."""
