@@ -175,7 +175,10 @@ def test_numbers_have_what_arrays_without_dimensions_have(number):
     said = eval(f"lambda x: ({said_of.replace('v', number)})")
     x = np.array([0.5, -1.5, 2.0])
     assert zyg.jit(said)(x) == said(x)
-    for name in ("[0]", "[0:1]", "[1.0]", "[None, 0]"):
+    for key in ("x[0] > 0", "x[1] > 0", "True, None", "None, x[0] > 0", "np.array(False)", "..., True"):
+        taken = eval(f"lambda x: {number}[{key}]")
+        assert zyg.jit(taken)(x).shape == taken(x).shape and zyg.jit(taken)(x).tolist() == taken(x).tolist()
+    for name in ("[0]", "[0:1]", "[1.0]", "[None, 0]", "[[]]", "[x > 0]", "[[True]]"):
         with pytest.raises(IndexError, match="invalid index to scalar variable"):
             zyg.jit(eval(f"lambda x: {number}{name}"))(x)
 

@@ -13,7 +13,7 @@ from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 from .python_numbers import PYTHON, SWAPPED, SYMBOLS, ieee_floor
 from .scalars import math_op, scalar_value
 from .type_names import certain
-from .values import Abstract, ComplexValue, Known, Number, TupleValue, known, number_type
+from .values import Abstract, ArrayValue, ComplexValue, Known, Number, TupleValue, known, number_type
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator
@@ -91,14 +91,18 @@ def attribute(v: Abstract, cls: type, name: str) -> Abstract | None:
 
 
 def item(e: Evaluator, v: Abstract, key: Abstract) -> Abstract:
-    """`x[key]` of a number of NumPy's, whose key says how many axes of length 1 come before it."""
-    from . import indexing, kinds
+    """`x[key]` of a number of NumPy's, as of an array without axes: the key says how many axes come before it, and whether it is taken."""
+    from . import arrays, indexing, kinds
 
     certain(e, v, "an item")
-    parts = kinds.known_items(e, key)
+    parts = (key,) if kinds.is_list(e, key) else kinds.known_items(e, key)
     parts = (key,) if parts is None else parts
-    if not all(isinstance(p, Known) and (p.object is None or p.object is Ellipsis) for p in parts):
-        e.throw("IndexError", "invalid index to scalar variable.")
+    for p in parts:
+        if isinstance(p, Known) and (p.object is None or p.object is Ellipsis):
+            continue
+        kind = arrays.element_type(p) if isinstance(p, ArrayValue) and p.type.ndim == 0 else number_type(p)
+        if kind is not BOOL:
+            e.throw("IndexError", "invalid index to scalar variable.")
     return indexing.get_item(e, e.call(known(np.asarray), [v]), key) if parts else v
 
 
