@@ -141,6 +141,16 @@ def test_row_32_defaults_and_keywords(rule):
         zyg.gradient(lambda x: scaled(k=x), 3.0)
 
 
+def test_defaults_before_arguments_of_any_number(rule):
+    def f(x, a=2.0, *rest):
+        return x * a
+
+    rule(f)(lambda x, a=2.0, *rest: (x * a, lambda d: (d * a, d * x, *tuple([7.0 * d for _ in rest]))))
+    assert zyg.gradient(lambda x: f(x), 3.0) == (2.0,)
+    assert zyg.gradient(lambda x: f(x, x), 3.0) == (6.0,)
+    assert zyg.gradient(lambda x: f(x, 2.0, x, x), 3.0) == (16.0,)
+
+
 def test_a_gap_is_filled_by_the_default(rule):
     def f(x, a=2.0, b=3.0):
         return x * a + b

@@ -185,6 +185,14 @@ def in_library(position: Position | None) -> bool:
     return position is not None and position.file.startswith(_libraries())
 
 
+def as_called(function: object) -> str:
+    """How CPython's messages name what is called, with a space behind it."""
+    name, module = getattr(function, "__qualname__", None), getattr(function, "__module__", None)
+    if name is None:
+        return f"{function} "
+    return f"{name}() " if module in (None, "builtins") else f"{module}.{name}() "
+
+
 def of_a_signal(error: BaseException) -> bool:
     """Whether the handler of a signal raised an exception: only such functions are given a number and a frame."""
     import inspect  # (slow to load)
