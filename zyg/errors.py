@@ -182,7 +182,11 @@ class SpecialisationWarning(RuntimeWarning):
 
 def in_library(position: Position | None) -> bool:
     """Whether a place is in Python's library or in an installed package."""
-    return position is not None and position.file.startswith(_libraries())
+    return position is not None and is_library(position.file)
+
+
+def is_library(file: str) -> bool:
+    return file.startswith(_libraries())
 
 
 def as_called(function: object) -> str:

@@ -62,7 +62,7 @@ def _stopped(e: Evaluator, x: Abstract) -> Abstract:
     rename = lambda i: ids.get(i, i)
     for i, found in objects.items():
         fields = tuple(map_leaves(f, leaf, rename) for f in found.fields)
-        e.heap[ids[i]] = Record(found.kind, found.meta, fields, found.state | READ_ONLY | STAND_IN)
+        e.heap[ids[i]] = Record(found.kind, found.meta, fields, READ_ONLY | STAND_IN if e.context.level else STAND_IN)
     return map_leaves(x, leaf, rename)
 
 
