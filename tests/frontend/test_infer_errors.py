@@ -301,3 +301,16 @@ def test_errors_of_keywords_name_what_is_called(f):
         with pytest.raises(TypeError) as found:
             run(1.5)
         assert str(found.value) == str(expected.value)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_exec_asks_for_the_variables_of_its_caller():
+    def f(x):
+        items = [x]
+        exec("items[0] = 3.0")
+        return items[0] * x
+
+    with pytest.raises(Unsupported, match="exec without the names"):
+        zyg.jit(f)(1.5)
+    with pytest.raises(Unsupported):
+        zyg.gradient(f, 1.5)

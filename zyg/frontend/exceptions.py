@@ -3,6 +3,7 @@ when it is raised or printed."""
 
 from __future__ import annotations
 
+import builtins
 import re
 import sys
 from collections.abc import Hashable
@@ -254,7 +255,7 @@ def python_call(
     e: Evaluator, function: Any, args: list[Abstract], returned: t.Type = t.NONE, reads: bool = False
 ) -> Abstract:
     """Call a Python callable with boxed arguments; what comes back is of type `returned`, or else TypeError (NONE: anything,
-    and it is ignored). `reads` promises that it writes to none of its arguments."""
+    and it is ignored). `reads` promises that it writes to none of its arguments, and does nothing else besides."""
     from .boundary import assemble, disassemble
 
     if not reads:
@@ -263,6 +264,9 @@ def python_call(
     types = tuple(disassemble(e, a, leaves) for a in args)
     expected = t.flatten(returned)
     attrs = {"callable": function, "arguments": types, "result": returned} | ({"reads": True} if reads else {})
+    told = function.function if isinstance(function, Print) else function
+    if told is builtins.print or isinstance(told, Raise):
+        attrs["tells"] = True
     values = e.emit("pycall", *leaves, types=tuple(expected), **attrs)
     return assemble(e, returned, iter(values))
 
