@@ -339,6 +339,9 @@ def test_attributes_of_partials():
 def test_transforms_can_be_pickled():
     again = pickle.loads(pickle.dumps(zyg.grad(g, 1)))
     assert again(1.0, 2.0) == 3.0 and repr(again) == "<zyg.grad(g, argnums=1)>"
+    again = pickle.loads(pickle.dumps(zyg.jit(zyg.grad(g, 1), fastmath=True)))
+    assert again(1.0, 2.0) == 3.0 and transform_of(again).options.fastmath
+    assert pickle.loads(pickle.dumps(slope_of_cube)) is slope_of_cube
 
 
 def test_jit_under_another_name_can_be_pickled():
@@ -349,6 +352,11 @@ def test_jit_under_another_name_can_be_pickled():
     assert pickle.loads(pickle.dumps(cubed)) is cubed
     with pytest.raises((pickle.PicklingError, AttributeError)):
         pickle.dumps(zyg.jit(lambda x: x))
+
+
+@zyg.grad
+def slope_of_cube(x):
+    return x * x * x
 
 
 @zyg.jit

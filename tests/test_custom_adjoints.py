@@ -6,6 +6,7 @@ import ctypes.util
 import dataclasses
 import functools
 import math
+import struct
 
 import numpy as np
 import pytest
@@ -141,6 +142,16 @@ def test_row_32_defaults_and_keywords(rule):
         zyg.gradient(lambda x: scaled(k=x), 3.0)
 
 
+def test_defaults_before_arguments_of_any_number(rule):
+    def f(x, a=2.0, *rest):
+        return x * a
+
+    rule(f)(lambda x, a=2.0, *rest: (x * a, lambda d: (d * a, d * x, *tuple([7.0 * d for _ in rest]))))
+    assert zyg.gradient(lambda x: f(x), 3.0) == (2.0,)
+    assert zyg.gradient(lambda x: f(x, x), 3.0) == (6.0,)
+    assert zyg.gradient(lambda x: f(x, 2.0, x, x), 3.0) == (16.0,)
+
+
 def test_a_gap_is_filled_by_the_default(rule):
     def f(x, a=2.0, b=3.0):
         return x * a + b
@@ -199,6 +210,29 @@ def test_what_differentiation_refuses_is_not_tried_again_with_loops_unrolled(c_s
     with pytest.raises(zyg.Unsupported, match=r"sin.*cannot see into"):
         zyg.jit(zyg.grad(f))(0.5)
     assert len(asked) == 1
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_what_writes_to_an_array_unseen_has_no_derivative():
+    """Natively the array was taken to be as it had been."""
+
+    def f(a, x):
+        struct.pack_into("d", a, 0, 9.0)
+        return a[0] * x
+
+    a = np.array([1.0, 2.0])
+    assert zyg.jit(f)(a, 1.5) == 13.5 and a[0] == 9.0
+    for derivative in (zyg.gradient, lambda f, *args: zyg.jvp(f, args, (np.ones(2), 1.0))):
+        with pytest.raises(zyg.Unsupported, match="cannot see into"):
+            derivative(f, np.array([1.0, 2.0]), 1.5)
+        with pytest.raises(zyg.Unsupported, match="cannot see into"):
+            zyg.jit(lambda a, x: zyg.gradient(f, a, x))(np.array([1.0, 2.0]), 1.5)
+
+    def said(a):
+        print(a, f"{a}")
+        return (a * a).sum()
+
+    assert zyg.gradient(said, np.ones(2))[0].tolist() == [2.0, 2.0]
 
 
 def test_row_33_a_ctypes_function(rule, c_sine):

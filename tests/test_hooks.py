@@ -115,6 +115,52 @@ def test_stop_gradient():
     assert g.tolist() == [3.0, 0.0]
 
 
+class Held:
+    def __init__(self, v):
+        self.v = v
+
+
+def stopped_array(a):
+    m = zyg.stop_gradient(a)
+    a[0] = 5.0
+    return m[0] * a[0] + a[1]
+
+
+def stopped_list(a):
+    items = [a[0], a[1]]
+    m = zyg.stop_gradient((items, a[0]))
+    items[0] = 5.0
+    return m[0][0] * a[1] * m[1]
+
+
+def stopped_object(a):
+    o = Held(a)
+    m = zyg.stop_gradient(o)
+    o.v = a * 3.0
+    return m.v[0] * o.v[1]
+
+
+def through_python(f):
+    def g(a):
+        try:
+            return f(a)
+        except KeyError:
+            return 0.0
+
+    return g
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize("f, gradient", [(stopped_array, [0, 1]), (stopped_list, [0, 4]), (stopped_object, [0, 6])])
+def test_what_stop_gradient_gives_is_a_copy(f, gradient):
+    a = lambda: np.array([2.0, 3.0])
+    for g in (f, through_python(f)):
+        value, (found,) = zyg.withgradient(g, a())
+        assert value == f(a()) == zyg.jit(f)(a())
+        assert found.tolist() == gradient
+        assert zyg.jvp(g, (a(),), (np.ones(2),)) == (value, sum(gradient))
+
+
 # ------------------------------------------------------------------------------------- hooks that change what they captured
 
 

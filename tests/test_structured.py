@@ -93,6 +93,50 @@ def test_the_hessian_by_an_object():
         np.testing.assert_allclose(found.b.scale, expected["b"]["scale"], rtol=1e-12)
 
 
+class Grown:
+    def __init__(self):
+        self.v = 2.0
+        self.w = 5.0
+
+
+def grow(p):
+    p.new = p.v * p.v
+    del p.w
+    return p.new * p.v
+
+
+def grow_list(p):
+    p.append(p[0] * p[0])
+    return p[-1] * p[0]
+
+
+def shrink(p):
+    return p.pop() * p[0] ** 3
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_what_the_function_puts_into_its_argument_is_no_part_of_it():
+    def caught(f):
+        def g(p):
+            try:
+                return f(p)
+            except KeyError:
+                return 0.0
+
+        return g
+
+    for f in (grow, caught(grow)):
+        found = zyg.hessian(f, Grown())
+        assert found._fields == ("v", "w") and found.v.v == 12.0 and found.v.w == found.w.v == found.w.w == 0.0
+        (found,) = zyg.jacobian(lambda p, f=f: [f(p), p.v], Grown())
+        assert found._fields == ("v", "w")
+        assert (found.v.tolist(), found.w.tolist()) == ([12.0, 1.0], [0.0, 0.0])
+    for f in (grow_list, caught(grow_list)):
+        assert zyg.hessian(f, [2.0, 1.0]).tolist() == [[12.0, 0.0], [0.0, 0.0]]
+    for f in (shrink, caught(shrink)):
+        assert zyg.hessian(f, [2.0, 1.0]).tolist() == [[12.0, 12.0], [12.0, 0.0]]
+
+
 def test_tuples_and_lists_of_numbers_are_vectors():
     f = lambda p: p[0] * p[1] ** 2
     for x in ((3.0, 2.0), [3.0, 2.0], (3, 2), [3, 2]):

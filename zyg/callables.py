@@ -83,20 +83,26 @@ def _represent_html(self: Any) -> str:
 
 
 def _reduce(self: Any) -> Any:
-    """Compiled functions are pickled by name, as functions are; what was made of them is made again, as is `fast = zyg.jit(f)`,
-    where f's name is still that of the Python function."""
+    """Compiled functions are pickled by name, as functions are: that of the Python function, where that is decorated; what was made of
+    them is made again, as is `fast = zyg.jit(f)`, where f's name is still that of the Python function."""
     transform = transform_of(self)
-    if transform is None or (transform.kind == "jit" and not _is_found(transform.function)) or _is_found(self):
+    if transform is None:
         return self.__qualname__
+    function = python_function(self)
+    name = getattr(function, "__qualname__", "")
+    if _found(self, name) is self:
+        return name
+    if transform.kind == "jit" and transform_of(transform.function) is None and _found(function, name) is not function:
+        return name
     return make_callable, (transform,)
 
 
-def _is_found(function: Any) -> bool:
-    """Whether a function is found under its name in its module."""
+def _found(function: Any, name: str) -> Any:
+    """What has this name in the module of a function."""
     found: Any = sys.modules.get(getattr(function, "__module__", None) or "")
-    for name in getattr(function, "__qualname__", "").split("."):
-        found = getattr(found, name, None)
-    return found is function
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
 
 
 def _specialisations(self: Any) -> dict[tuple[Type, ...], Specialisation]:

@@ -433,6 +433,7 @@ def hessian(transform: Transform, function: Any, args: tuple[Any, ...], keywords
 
     numbers = chosen("hessian", transform.argnums, describe(function), len(args))
     by, given = _by(function, args, numbers, keywords)
+    kept = [_frozen(x) for x in given]
     gradients, back = pullback(_slope(by), *given)
 
     def block(k: int, n: int) -> Any:
@@ -442,9 +443,9 @@ def hessian(transform: Transform, function: Any, args: tuple[Any, ...], keywords
             # The gradient is None where the value does not depend on a part of x.
             here = part_of(gradients[k], path)
             rows = [] if here is None else [back(seed(gradients, (k, *at)))[n] for at in scalars(here, path)]
-            return mirrored(given[n], lambda p, s: stacked([part_of(r, p) for r in rows], shape, s))
+            return mirrored(kept[n], lambda p, s: stacked([part_of(r, p) for r in rows], shape, s))
 
-        return mirrored(given[k], row)
+        return mirrored(kept[k], row)
 
     found = [tuple([block(k, n) for n in range(len(numbers))]) for k in range(len(numbers))]
     return tuple(found) if isinstance(transform.argnums, tuple) else found[0][0]
@@ -476,13 +477,36 @@ def jacobian(transform: Transform, function: Any, args: tuple[Any, ...], keyword
 # --------------------------------------------------------------- structures: as library/structured.py has them
 
 
-def _frozen(value: Any) -> Any:
-    """The argument as it is before the call: what a function does to a list or dict does not matter to its shape."""
+class _Frozen:
+    """An object as it was: `parts` are what stood in its attributes."""
+
+    def __init__(self, object: Any):
+        self.object = object
+        self.parts: dict[Any, Any] = {}
+
+
+def _frozen(value: Any, seen: dict[int, Any] | None = None) -> Any:
+    """The argument as it is before the call: what a function does to a list, dict or object does not matter to its shape."""
+    seen = {} if seen is None else seen
+    if id(value) in seen:
+        return seen[id(value)]
+    within = lambda part: _frozen(part, seen)
+    if isinstance(value, tuple):
+        return tuple.__new__(type(value), map(within, value))
     if isinstance(value, dict):
-        return {key: _frozen(item) for key, item in value.items()}
-    if type(value) in (list, tuple):
-        return type(value)(map(_frozen, value))
-    return value
+        made = seen[id(value)] = {}
+        made.update((key, within(item)) for key, item in value.items())
+        return made
+    if type(value) is list:
+        made = seen[id(value)] = []
+        made.extend(map(within, value))
+        return made
+    parts = parts_of(value)
+    if parts is None:
+        return value
+    made = seen[id(value)] = _Frozen(value)
+    made.parts.update((key, within(part)) for key, part in parts.items())
+    return made
 
 
 def leaf_shape(value: Any) -> tuple[int, ...] | None:
@@ -512,6 +536,8 @@ def scalars(value: Any, at: Path) -> Iterator[Path]:
 
 def parts_of(value: Any) -> dict[Any, Any] | None:
     """The parts of a structure by key, index or name; None for what has none."""
+    if isinstance(value, _Frozen):
+        return value.parts
     if isinstance(value, dict):
         return dict(value)
     if isinstance(value, (tuple, list)):
@@ -558,7 +584,7 @@ def mirrored(value: Any, make: Callable[[Path, tuple[int, ...]], Any], what: str
         return list(made.values())
     if type(value) is tuple:
         return tuple(made.values())
-    return _gradient_of(value, made)
+    return _gradient_of(value.object if isinstance(value, _Frozen) else value, made)
 
 
 _DEEP = 100

@@ -182,7 +182,19 @@ class SpecialisationWarning(RuntimeWarning):
 
 def in_library(position: Position | None) -> bool:
     """Whether a place is in Python's library or in an installed package."""
-    return position is not None and position.file.startswith(_libraries())
+    return position is not None and is_library(position.file)
+
+
+def is_library(file: str) -> bool:
+    return file.startswith(_libraries())
+
+
+def as_called(function: object) -> str:
+    """How CPython's messages name what is called, with a space behind it."""
+    name, module = getattr(function, "__qualname__", None), getattr(function, "__module__", None)
+    if name is None:
+        return f"{function} "
+    return f"{name}() " if module in (None, "builtins") else f"{module}.{name}() "
 
 
 def of_a_signal(error: BaseException) -> bool:

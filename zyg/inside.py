@@ -5,6 +5,7 @@ Outside of differentiation each of them is what its body says.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from .library import hooks
 from .rules import adjoint, tangent
+from .twins import twins
 
 T = TypeVar("T")
 
@@ -97,13 +99,28 @@ def check_limits(every: Any, snapshots: Any) -> None:
 
 
 def stop_gradient(x: T) -> T:
-    """`x`, as a constant to differentiation.
+    """`x`, as a constant to differentiation. Of an array, a list, a dict or an object that is a copy, also where nothing is
+    differentiated.
 
     >>> import zyg
     >>> zyg.gradient(lambda x: x * zyg.stop_gradient(x), 3.0)
     (3.0,)
     """
+    return constant(x)
+
+
+def constant(x: Any) -> Any:
+    """What is mutable has its derivative by identity, so the constant is a copy; functions and what C code made are themselves."""
+    cls = type(x)
+    if cls in _NUMBERS or callable(x):
+        return x
+    if isinstance(x, (np.ndarray, list, tuple, dict, set, frozenset, deque)) or cls.__flags__ & _HEAP_TYPE:
+        return twins(x)
     return x
+
+
+_NUMBERS = frozenset({float, int, complex, bool, str, type(None)})
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: of a class that Python code made, and a few of C
 
 
 def isderiving() -> bool:

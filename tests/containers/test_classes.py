@@ -2,6 +2,7 @@
 
 import functools
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
@@ -580,6 +581,37 @@ def test_row_21_a_rule_for_a_plain_constructor_and_for_a_getter():
         return p.x, lambda d: (Position(2 * d, None),)
 
     assert zyg.gradient(lambda p: first(p) * p.y, Position(2.0, 3.0)) == ((6.0, 2.0),)
+
+
+class Shape(ABC):
+    def __init__(self, x):
+        self.x = x
+
+    @abstractmethod
+    def area(self): ...
+
+    def twice(self):
+        return 2.0 * self.x
+
+
+class Square(Shape):
+    def area(self):
+        return self.x**2
+
+
+class Unfinished(Square):
+    area = abstractmethod(lambda self: 0.0)
+
+
+@pytest.mark.parametrize("cls", [Shape, Unfinished])
+def test_abstract_classes_have_no_instances(cls):
+    with pytest.raises(TypeError) as expected:
+        cls(1.0)
+    for run in (lambda f: zyg.jit(f)(1.0), lambda f: zyg.gradient(f, 1.0)):
+        with pytest.raises(TypeError) as found:
+            run(lambda x: cls(x).twice())
+        assert str(found.value) == str(expected.value)
+    assert zyg.gradient(lambda x: Square(x).area() + Square(x).twice(), 3.0) == (8.0,)
 
 
 def test_stop_gradient_of_objects_and_lists():

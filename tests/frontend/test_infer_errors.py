@@ -11,6 +11,7 @@ import pytest
 
 import zyg
 from zyg.errors import Unsupported
+from zyg.fallback import python_pullback
 from zyg.frontend import python_ops
 from zyg.frontend.infer import infer
 from zyg.ir.ops import OPS
@@ -272,3 +273,44 @@ def test_exceptions_that_only_their_own_code_makes(made):
 
 def test_attributes_of_exceptions():
     assert "the attribute 'total'" in refusal(lambda x: Failure(x).total, F64)
+
+
+def any_keywords(*args, **named):
+    return 1.0
+
+
+class Keywords:
+    def method(self, **named):
+        return 1.0
+
+
+CALLS = [
+    lambda x: any_keywords(a=x, **{"a": 2}),
+    lambda x: any_keywords(**x),
+    lambda x: Keywords().method(a=x, **{"a": 2}),
+    lambda x: (lambda **named: 1.0)(a=x, **{"a": 2}),
+    lambda x: dict(a=x, **{"a": 1})["a"],
+]
+
+
+@pytest.mark.parametrize("f", CALLS)
+def test_errors_of_keywords_name_what_is_called(f):
+    with pytest.raises(TypeError) as expected:
+        f(1.5)
+    for run in (zyg.jit(f), lambda x: zyg.gradient(f, x), lambda x: python_pullback(f, (x,), {})):
+        with pytest.raises(TypeError) as found:
+            run(1.5)
+        assert str(found.value) == str(expected.value)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_exec_asks_for_the_variables_of_its_caller():
+    def f(x):
+        items = [x]
+        exec("items[0] = 3.0")
+        return items[0] * x
+
+    with pytest.raises(Unsupported, match="exec without the names"):
+        zyg.jit(f)(1.5)
+    with pytest.raises(Unsupported):
+        zyg.gradient(f, 1.5)

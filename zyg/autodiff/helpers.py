@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from zyg.errors import Unsupported
 from zyg.ir.analysis import Loop, Loops
 from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Const, Function, Instr, Module, Value, const
@@ -21,6 +22,20 @@ def shadow_type(t: Type) -> Array:
 def dtype(v: Value) -> Scalar:
     assert isinstance(v.type, Array)
     return v.type.dtype
+
+
+def refuse_unseen_writes(instr: Instr, active: Callable[[Value], bool], rule: str) -> None:
+    """Refuse a call of Python that may write to an array with a derivative: nobody sees what of it is another number then."""
+    if instr.attrs.get("reads") or instr.attrs.get("tells"):
+        return
+    if any(isinstance(v.type, Array) and active(v) for v in instr.operands):
+        called = instr.attrs.get("callable")
+        name = getattr(called, "__qualname__", None) or getattr(called, "__name__", None) or repr(called)
+        raise Unsupported(
+            f"a derivative by an array that `{name}` gets, which zyg cannot see into and which may write to it",
+            instr.position,
+            hint=f"give it a rule with @{rule}({name}), or pass a copy",
+        )
 
 
 def zeros_like(b: Builder, array: Value, name: str) -> Value:

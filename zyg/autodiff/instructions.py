@@ -189,6 +189,7 @@ class ReverseInstructions(ReverseGraph):
                 instr.position,
                 hint=f"give it a rule with @zyg.adjoint({name}), or wrap its arguments in zyg.stop_gradient",
             )
+        helpers.refuse_unseen_writes(instr, self.active, "zyg.adjoint")
 
     def _reverse_foreign(self, instr: Instr) -> None:
         if any(self.active(v) for v in foreign_targets(instr)):

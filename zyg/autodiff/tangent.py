@@ -337,6 +337,7 @@ class _Body(TangentCalls):
         b.append(instr)
 
     def _pycall(self, b: Builder, instr: Instr) -> None:
+        helpers.refuse_unseen_writes(instr, self.active, "zyg.tangent")
         b.append(instr)
         active = [r for r in instr.results if self.active(r)]
         if active and any(self.active(v) for v in instr.operands):

@@ -308,6 +308,11 @@ def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[s
     elif not isinstance(obj, (python_types.BuiltinFunctionType, python_types.FunctionType, type, np.ufunc)):
         described = f"a call of a {type(obj).__qualname__} object"
         hint = "write a function, or a plain class with __call__"
+    if obj in (builtins.exec, builtins.eval) and len(args) + len(keywords) == 1:
+        raise e.refuse(
+            f"{name} without the names to use, which are the variables of the frame that calls it",
+            hint="write the text as Python code, or pass a dictionary of names",
+        )
     if obj is not builtins.print:
         for a in (*args, *keywords.values()):
             if isinstance(a, Known) and isinstance(a.object, type) and a.object.__flags__ & _MADE_BY_A_STATEMENT:

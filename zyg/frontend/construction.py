@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import types as python_types
 from typing import TYPE_CHECKING, Any
 
 from zyg.typeof import field_order, generated, is_dataclass, obstacle, struct_fields
 
-from .values import Abstract, Known, Record, Reference, Shape, StructValue, describe, known
+from .type_names import python_type_name
+from .values import Abstract, Known, Record, Reference, Shape, StructValue, known
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator
@@ -25,9 +27,10 @@ def construct(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str,
     id = e.new_id("object")
     owner, init = _initialiser(cls)
     look_up(e, cls, "__init__")
+    if owner is object and (args or keywords):
+        e.type_error(f"{cls.__name__}() takes no arguments")
+    _refuse_abstract(e, cls)
     if owner is object:
-        if args or keywords:
-            e.type_error(f"{cls.__name__}() takes no arguments")
         e.heap[id] = Record("object", Shape(cls, ()), ())
     elif is_dataclass(owner) and generated(init.__code__):
         bound = _bind_fields(e, owner, args, keywords)
@@ -46,7 +49,7 @@ def construct(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str,
         e.heap[id] = Record("object", Shape(cls, ()), ())
         result = call_known(e, init, [Reference(id), *args], keywords)
         if not (isinstance(result, Known) and result.object is None):
-            e.type_error(f"__init__() should return None, not '{describe(result, e.heap)}'")
+            e.type_error(f"__init__() should return None, not '{python_type_name(e, result)}'")
     if frozen(cls):
         named = e.heap[id].named()
         for name in struct_fields(cls) or ():
@@ -55,6 +58,18 @@ def construct(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str,
         names = field_order(cls, tuple(named))
         return StructValue(cls, names, tuple(named[n] for n in names))
     return Reference(id)
+
+
+def _refuse_abstract(e: Evaluator, cls: type) -> None:
+    """What object.__new__ says of a class with abstract methods."""
+    from .classes import look_up
+
+    look_up(e, cls, "__abstractmethods__")
+    if inspect.isabstract(cls):
+        try:
+            object.__new__(cls)
+        except TypeError as error:
+            e.type_error(str(error))
 
 
 def frozen(cls: Any) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from zyg.errors import as_called
 from zyg.ir.core import Instr, Value, const
 from zyg.typeof import UNBOUND
 
@@ -21,8 +22,10 @@ from .values import (
     ArrayValue,
     ComplexArrayValue,
     DictView,
+    FunctionValue,
     Known,
     MaybeValue,
+    MethodValue,
     Record,
     Reference,
     TupleValue,
@@ -74,13 +77,13 @@ def from_instruction(e: Evaluator, instr: Instr) -> Abstract | None:
     """Displays, and what builds the keyword arguments of calls."""
     operands = [e.read(v) for v in instr.operands]
     if instr.op == "dict_merge":
-        target, other = operands[:2]
+        target, other, function = operands
         assert isinstance(target, Reference)
         merged = named_items(e, target)
-        refuse_unless_mapping(e, other, "argument after ** must be a mapping, not {}")
+        refuse_unless_mapping(e, other, f"{_called(function)}argument after ** must be a mapping, not {{}}")
         for key, v in named_items(e, other).items():
             if key in merged:
-                e.type_error(f"got multiple values for keyword argument '{key}'")
+                e.type_error(f"{_called(function)}got multiple values for keyword argument '{key}'")
             merged[key] = v
         e.heap[target.id] = e.heap[target.id].with_named(merged)
         return None
@@ -93,6 +96,14 @@ def from_instruction(e: Evaluator, instr: Instr) -> Abstract | None:
     else:
         keys, values = list(map(Known, instr.attrs["keys"])), operands
     return new_dict(e, dict(zip((key_of(e, k) for k in keys), values)))
+
+
+def _called(v: Abstract) -> str:
+    """What a message about the arguments of a call begins with; nothing for an instance, which says itself what it is called."""
+    if isinstance(v, FunctionValue):
+        return f"{v.globals.get('__name__')}.{v.code.co_qualname}() "
+    function = v.object if isinstance(v, Known) else v.function if isinstance(v, MethodValue) else None
+    return as_called(function) if hasattr(function, "__qualname__") else ""
 
 
 def refuse_unless_mapping(e: Evaluator, v: Abstract, message: str) -> None:

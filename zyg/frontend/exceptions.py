@@ -3,17 +3,35 @@ when it is raised or printed."""
 
 from __future__ import annotations
 
+import builtins
 import re
 import sys
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from zyg.ir import types as t
 from zyg.ir.core import Instr, Value
 from zyg.ir.departures import departs
 from zyg.ir.records import record
 
-from .values import NUMBER_CLASSES, Abstract, Known, Number, Reference, TupleValue, describe
+from .told import refuse_changes
+from .values import (
+    MUTABLE_KINDS,
+    NUMBER_CLASSES,
+    Abstract,
+    ArrayValue,
+    Known,
+    Number,
+    Record,
+    Reference,
+    TupleValue,
+    describe,
+    known,
+    map_leaves,
+    reachable,
+)
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator
@@ -84,7 +102,28 @@ def format_value(e: Evaluator, v: Abstract, conversion: str, spec: Abstract) -> 
     ):
         # `{x!r:>5}` where the interpreter converts and formats in two steps.
         return TextValue(v.template[:-1] + ":" + spec.object + "}", v.args)
-    return TextValue(field, (v,))
+    return TextValue(field, (_as_it_is(e, v),))
+
+
+def _as_it_is(e: Evaluator, v: Abstract) -> Abstract:
+    """A copy of what may change before the text is put together, which says what it was when it was made."""
+    copies: dict[Value, Value] = {}
+
+    def leaf(x: Value) -> Value:
+        if isinstance(x.type, t.Array) and x not in copies:
+            made = e.call(known(np.copy), [ArrayValue(x)])
+            assert isinstance(made, ArrayValue)
+            copies[x] = made.value
+        return copies.get(x, x)
+
+    refuse_changes(e, v)
+    objects = {i: r for i, r in reachable([v], e.heap).items() if r.kind in MUTABLE_KINDS}
+    ids = {i: e.new_id("told") for i in objects}
+    rename = lambda i: ids.get(i, i)
+    for i, found in objects.items():
+        fields = tuple(map_leaves(f, leaf, rename) for f in found.fields)
+        e.heap[ids[i]] = Record(found.kind, found.meta, fields)
+    return map_leaves(v, leaf, rename)
 
 
 class Percent(str):
@@ -123,7 +162,7 @@ def _formatted(e: Evaluator, template: str, values: tuple[Abstract, ...], what: 
             return Known(template.format(*(v.object for v in values if isinstance(v, Known))))
         except (TypeError, ValueError, IndexError, KeyError) as error:
             e.throw(type(error).__name__, str(error))
-    return TextValue(template, values)
+    return TextValue(template, tuple([_as_it_is(e, v) for v in values]))
 
 
 def join_strings(e: Evaluator, parts: list[Abstract]) -> Abstract:
@@ -216,13 +255,18 @@ def python_call(
     e: Evaluator, function: Any, args: list[Abstract], returned: t.Type = t.NONE, reads: bool = False
 ) -> Abstract:
     """Call a Python callable with boxed arguments; what comes back is of type `returned`, or else TypeError (NONE: anything,
-    and it is ignored). `reads` promises that it writes to none of its arguments."""
+    and it is ignored). `reads` promises that it writes to none of its arguments, and does nothing else besides."""
     from .boundary import assemble, disassemble
 
+    if not reads:
+        refuse_changes(e, *args)
     leaves: list[Value] = []
     types = tuple(disassemble(e, a, leaves) for a in args)
     expected = t.flatten(returned)
     attrs = {"callable": function, "arguments": types, "result": returned} | ({"reads": True} if reads else {})
+    told = function.function if isinstance(function, Print) else function
+    if told is builtins.print or isinstance(told, Raise):
+        attrs["tells"] = True
     values = e.emit("pycall", *leaves, types=tuple(expected), **attrs)
     return assemble(e, returned, iter(values))
 

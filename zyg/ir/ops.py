@@ -454,7 +454,7 @@ op("call", _stated, "call the function of the module that attrs['callee'] names;
    "nothing but write to the operands of these numbers: it may be removed where nobody reads them, not moved", effects="effect", vjp="structural")  # fmt: skip
 op("pycall", _stated, "call the Python callable attrs['callable'] with arguments of the structured types "
    "attrs['arguments'], flattened; the result is of attrs['result'], a structured type (NONE: ignored); attrs['reads'] "
-   "promises that no argument is written",
+   "promises that no argument is written, attrs['tells'] that it only says or raises something",
    effects="effect", vjp="structural")  # fmt: skip
 op("readymade", _stated, "call a function of the library that is there as machine code only, attrs['code'] "
    "(readymade.py)", effects="effect", vjp="structural")  # fmt: skip

@@ -293,7 +293,9 @@ def _rule_gradients(
     if not own and isinstance(given, Known) and given.object is None:
         return [], [], {}
     entries = _keyword_entries(rule, given, named)
-    most = {_positional(rule.function), (_positional(rule.function) or 0) + len(keyword_only(rule.function))}
+    # A call that leaves parameters to their defaults gives nothing to *args.
+    count = getattr(getattr(rule.function, "__code__", None), "co_argcount", 0)
+    most = {count, count + len(keyword_only(rule.function))}
     if isinstance(given, TupleValue) and len(given.items) > len(own) and len(given.items) in most:
         given = TupleValue(given.items[: len(own)])  # entries for parameters that this call leaves to their defaults
     if not isinstance(given, TupleValue) or len(given.items) != len(own):

@@ -35,23 +35,34 @@ from zyg.frontend.values import (
     reachable,
 )
 from zyg.ir.core import Const, Instr, Value, const
-from zyg.ir.types import F64, I64
+from zyg.ir.types import F64, I64, Array
 
 from . import hooks
 from .bodies import Body, call_copied, infer_body, shown
 from .gradients import finish_objects, returns_nothing
 from .registry import emits
+from .tangents import twin
 
 
 def _stopped(e: Evaluator, x: Abstract) -> Abstract:
-    """The value without its derivative. Objects in it are seen by way of copies, which must not be changed."""
-    leaf = lambda v: v if isinstance(v, Const) else e.op("stop", v, name=v.name)
-    objects = {i: r for i, r in reachable([x], e.heap).items() if r.kind in MUTABLE_KINDS} if e.context.level else {}
+    """The value without its derivative: arrays and objects in it are copies, objects ones that must not be changed."""
+    twins: dict[Value, Value] = {}
+
+    def leaf(v: Value) -> Value:
+        if isinstance(v, Const):
+            return v
+        if isinstance(v.type, Array):
+            if v not in twins:
+                twins[v] = twin(e, v)
+            v = twins[v]
+        return e.op("stop", v, name=v.name)
+
+    objects = {i: r for i, r in reachable([x], e.heap).items() if r.kind in MUTABLE_KINDS}
     ids = {i: e.new_id("stopped") for i in objects}
     rename = lambda i: ids.get(i, i)
     for i, found in objects.items():
         fields = tuple(map_leaves(f, leaf, rename) for f in found.fields)
-        e.heap[ids[i]] = Record(found.kind, found.meta, fields, found.state | READ_ONLY | STAND_IN)
+        e.heap[ids[i]] = Record(found.kind, found.meta, fields, READ_ONLY | STAND_IN if e.context.level else STAND_IN)
     return map_leaves(x, leaf, rename)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from zyg.backend.phrases import PLAIN_KEYS
+from zyg.errors import as_called
 
-from . import calls, draining, foreign, iteration, reentry, sources, subscripts, unpacking
+from . import calls, draining, iteration, reentry, sources, subscripts, unpacking
 from .cotangents import SETS, accumulate
 from .reach import PLAIN as UNASKED
 from .reach import check_key
@@ -327,10 +328,10 @@ def record_dict_merge(x: Any, other: Any, function: Any) -> Any:
         return None
     if not hasattr(other, "keys"):
         name = type(other).__name__
-        raise TypeError(f"{foreign.name_of(function)}() argument after ** must be a mapping, not {name}")
+        raise TypeError(f"{as_called(function)}argument after ** must be a mapping, not {name}")
     for k in other if isinstance(other, dict) else other.keys():
         if k in x:
-            raise TypeError(f"{foreign.name_of(function)}() got multiple values for keyword argument '{k}'")
+            raise TypeError(f"{as_called(function)}got multiple values for keyword argument '{k}'")
         if type(k) is not str and not isinstance(k, str):
             raise TypeError("keywords must be strings")
     back = record_dict_update(x, other)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import types
 from typing import Any
-
-import numpy as np
 
 import zyg
 from zyg import inside
@@ -33,15 +30,12 @@ def _constant(x: Any) -> Any:
         )  # another object: what goes by the identity of numbers tells it from the one that has a derivative
     if is_number(x) or type(x) in INERT or callable(x):
         return x
-    if isinstance(x, np.ndarray):
-        return x.copy()
-    if isinstance(x, tuple):
+    if type(x) is tuple or isinstance(x, tuple) and hasattr(x, "_fields"):
         items = [_constant(v) for v in x]
         return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
-    if isinstance(x, (list, dict, set, *structure.SEQUENCES)):
-        return copy.deepcopy(x)
-    if not structure.holds_numbers(structure.form(x)):
-        return x
+    made = inside.constant(x)
+    if made is not x or not structure.holds_numbers(structure.form(x)):
+        return made
     raise Unsupported(
         f"stop_gradient of a {type(x).__name__}, an object that others may change",
         hint="apply stop_gradient to the numbers and arrays in it",
