@@ -319,8 +319,17 @@ def resume(generator: Generator, method: Any, *args: Any) -> Any:
 
 def last_step(generator: Generator) -> None:
     """Take a step which is the last one: a StopIteration that says so, without what undoes it (`run_end`)."""
+    _last_step(generator, generator.forward.__next__)
+
+
+def throw_last(generator: Generator, error: BaseException) -> None:
+    """The same, of a step that begins with an exception."""
+    _last_step(generator, generator.forward.throw, error)
+
+
+def _last_step(generator: Generator, method: Any, *args: Any) -> None:
     try:
-        next(generator.forward)
+        method(*args)
     except StopIteration:
         generator.record.done = True
         raise
@@ -648,6 +657,11 @@ def run_sent_by_step(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def run_end(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     """(run_end, generator, the StopIteration that told of the end, or None)"""
     _undo_end(back, shadows)
+
+
+def run_gone_on(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """The same, and of the item that it gave instead of ending."""
+    sources.skip(sources.reversal_of(back[1], shadows), back[1].items - 1)
 
 
 def run_sent_end(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
