@@ -407,6 +407,26 @@ def generators(x: float) -> float:
     return total
 
 
+@program(0.7, 0.3)
+def generators_in_step(x: float, y: float) -> float:
+    waves = (math.sin(y + 0.1 * k) for k in range(300))
+    total = 0.0
+    for k, (a, b) in enumerate(zip(_decaying(x, 300), waves), 1):
+        total += a * b / k + 0.1 * (a - b) * (a - b)
+    return total + sum(a * b for a, b in zip(_decaying(y, 200), VALUES))
+
+
+@program(0.7, 0.3)
+def generators_in_a_row(x: float, y: float) -> float:
+    total = 0.0
+    for v in itertools.chain(_decaying(x, 200), (y * math.cos(0.1 * k) for k in range(200))):
+        total = 0.9 * total + v * v
+    rows = (_decaying(x + 0.1 * k, 40) for k in range(5))
+    for v in map(math.sin, itertools.chain.from_iterable(rows)):
+        total += 0.5 * v * v
+    return total
+
+
 @program(0.7, VALUES)
 def yield_from(x: float, xs: list[float]) -> float:
     def both() -> Iterator[float]:

@@ -15,7 +15,6 @@ import inspect
 import os
 import sys
 import threading
-from collections.abc import Iterator
 from types import FrameType, TracebackType
 
 from .errors import InternalError
@@ -93,28 +92,30 @@ def end(mark: int) -> None:
 
     here = sys._getframe(1)
     seen: set[FrameType] = {here}
-    for exception in exceptions:
-        for frame in _frames(exception, seen):
-            code = frame.f_code
-            if code.co_flags & _SUSPENDED or not (is_half(code) or is_own(code.co_filename)):
-                continue
-            try:
-                frame.clear()
-            except RuntimeError:  # it is running
-                continue
+    for frame in _frames(exceptions, seen):
+        code = frame.f_code
+        if code.co_flags & _SUSPENDED or not (is_half(code) or is_own(code.co_filename)):
+            continue
+        try:
+            frame.clear()
+        except RuntimeError:  # it is running
+            continue
 
 
 # A frame of these may be waiting to go on, and would be closed.
 _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
-def _frames(exception: BaseException, seen: set[FrameType]) -> Iterator[FrameType]:
-    """The frames of a traceback, and those that called them."""
-    entry = exception.__traceback__
-    while entry is not None:
-        frame: FrameType | None = entry.tb_frame
-        while frame is not None and frame not in seen:
-            seen.add(frame)
-            yield frame
-            frame = frame.f_back
-        entry = entry.tb_next
+def _frames(exceptions: list[BaseException], seen: set[FrameType]) -> list[FrameType]:
+    """The frames of tracebacks, and those that called them."""
+    found = []
+    for exception in exceptions:
+        entry = exception.__traceback__
+        while entry is not None:
+            frame: FrameType | None = entry.tb_frame
+            while frame is not None and frame not in seen:
+                seen.add(frame)
+                found.append(frame)
+                frame = frame.f_back
+            entry = entry.tb_next
+    return found

@@ -131,7 +131,7 @@ def record_list_extend(x: Any, values: Any) -> Any:
     extend = draining.EXTENDING.get(type(values))
     if extend is not None:
         return extend(x, values)
-    iterator, rec = iteration.listed(values)
+    iterator, rec = iteration.listed(values, iteration.pairs_to_end)
     if rec is None:
         subscripts.base_of(x).extend(x, iterator)
         return (run_extended_plainly, x, start)

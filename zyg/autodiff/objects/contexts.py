@@ -7,7 +7,7 @@ from contextvars import ContextVar, Token
 from types import FunctionType
 from typing import Any
 
-from . import calls, classes, generators, spreading
+from . import calls, classes, generators, later, spreading
 from .calls import known, method
 from .cotangents import accumulate
 from .generators import Generator
@@ -131,9 +131,13 @@ def _enter(manager: Any) -> tuple[Any, Any]:
 
 @known(_Manager.__exit__)
 def _exit(manager: Any, typ: Any, value: Any, traceback: Any) -> tuple[Any, Any]:
-    if typ is not None or not _is_simple(manager):
+    if not _is_simple(manager):
         return calls.call(_exit_in_python, (manager, typ, value, traceback))
     generator = manager.gen
+    if typ is not None:
+        if value is None or isinstance(value, _THAT_GENERATORS_CHANGE) or generators.gives_items_of_another(generator):
+            return calls.call(_exit_in_python, (manager, typ, value, traceback))
+        return _thrown(generator, value, traceback)
     try:
         generators.last_step(generator)
     except StopIteration:
@@ -142,5 +146,32 @@ def _exit(manager: Any, typ: Any, value: Any, traceback: Any) -> tuple[Any, Any]
         raise RuntimeError("generator didn't stop")
     except RuntimeError as error:
         generator.forward.close()
-        generator.fail(error)
+        generator.fail(error, generators.run_gone_on)
         raise
+
+
+# A generator makes another exception of these, which the class looks for.
+_THAT_GENERATORS_CHANGE = (StopIteration, RuntimeError)
+
+
+def _thrown(generator: Generator, value: BaseException, traceback: Any) -> tuple[Any, Any]:
+    """Whether the generator handles the exception that has left the body."""
+    try:
+        generators.throw_last(generator, value)
+    except StopIteration:
+        return True, (generators.run_end, generator.record, None)
+    except BaseException as error:
+        if error is not value:
+            raise
+        error.__traceback__ = traceback
+        return False, (_run_thrown, later.escaping.swallowed(error))
+    try:
+        raise RuntimeError("generator didn't stop after throw()")
+    except RuntimeError as error:
+        generator.forward.close()
+        generator.fail(error, generators.run_gone_on)
+        raise
+
+
+def _run_thrown(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    calls.run(back[1], None, shadows)

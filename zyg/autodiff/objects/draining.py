@@ -20,9 +20,9 @@ from .iteration import (
     listed,
     mark_keys,
     pairs,
+    pairs_to_end,
     place_of_keys,
     stepped_as,
-    with_backs,
 )
 
 _FEW = 100  # that are taken apart at once
@@ -57,7 +57,7 @@ def drained(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
 
 def drained_pairs(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
     """The same of any iterable, item by item."""
-    iterator, rec = listed(x) if asked else pairs(x)
+    iterator, rec = listed(x, pairs_to_end) if asked else pairs_to_end(x)
     if rec is None:
         iterator = zip(iterator, repeat(None))
     items: list[Any] = []
@@ -98,7 +98,7 @@ def leading(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...],
 
 def leading_pairs(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
     """The same of any iterable, item by item."""
-    iterator, rec = with_backs(x)
+    iterator, rec = objects.in_step.own_pairs(x)
     iterator = iter(iterator)
     items: list[Any] = []
     backs: list[Any] = []

@@ -23,7 +23,7 @@ from . import foreign, later, sources
 from .cotangents import accumulate
 from .draining import DRAINS, EXTENDING, LEADING, run_left
 from .holders import has_attribute
-from .iteration import SOURCES, Iterator, iterator_pairs
+from .iteration import SOURCES, Iterator
 from .passing import innermost, leaves
 
 
@@ -37,10 +37,8 @@ class Items:
         self.generator = generator
         self.source = generator.record
 
-    @property
-    def before(self) -> list[int]:
-        """How many steps there had been when the end was found."""
-        return self.source.before
+    def back_of_end(self) -> Any:
+        return sources.run_finished, [self.source], self.source.before
 
     def __iter__(self) -> Items:
         return self
@@ -61,23 +59,39 @@ class Items:
 
 
 class Quick(chain[Any]):
-    """The same for a loop, without Python code but for a generator's."""
+    """The same without Python code but for a generator's."""
 
     __slots__ = ("before", "generator", "source")
 
-    before: list[int]
+    before: list[int] | None
     generator: Generator
     source: Record
 
+    def back_of_end(self) -> Any:
+        """Whoever asks once more finds the end without a step."""
+        before, self.before = self.before, None
+        return None if before is None else (_run_end_of_items, self.source, before[0])
+
 
 def quickly(generator: Generator) -> Quick:
-    """The items of a generator for a loop."""
+    """The items of a generator, until it ends or fails."""
     before = [0]
     quick = Quick(_pairs(generator, before))
     quick.before = before
     quick.generator = generator
     quick.source = generator.record
     return quick
+
+
+def _run_end_of_items(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """(_run_end_of_items, generator, how many steps there had been when the end was found)"""
+    if back[1].started:
+        sources.skip(sources.reversal_of(back[1], shadows), back[2])
+
+
+def _quick_pairs(generator: Generator) -> tuple[Any, Any]:
+    items = quickly(generator)
+    return items, sources.whole(items)
 
 
 def slowly(generator: Generator) -> Items:
@@ -95,6 +109,7 @@ def _pairs(generator: Generator, before: list[int]) -> Any:
         raise
     except BaseException as error:
         generator.fail(error)
+        before[0] = source.given
         raise
     before[0] = source.given
     source.done = True
@@ -304,8 +319,17 @@ def resume(generator: Generator, method: Any, *args: Any) -> Any:
 
 def last_step(generator: Generator) -> None:
     """Take a step which is the last one: a StopIteration that says so, without what undoes it (`run_end`)."""
+    _last_step(generator, generator.forward.__next__)
+
+
+def throw_last(generator: Generator, error: BaseException) -> None:
+    """The same, of a step that begins with an exception."""
+    _last_step(generator, generator.forward.throw, error)
+
+
+def _last_step(generator: Generator, method: Any, *args: Any) -> None:
     try:
-        next(generator.forward)
+        method(*args)
     except StopIteration:
         generator.record.done = True
         raise
@@ -635,6 +659,11 @@ def run_end(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _undo_end(back, shadows)
 
 
+def run_gone_on(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """The same, and of the item that it gave instead of ending."""
+    sources.skip(sources.reversal_of(back[1], shadows), back[1].items - 1)
+
+
 def run_sent_end(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """The same, where something was sent."""
     return None, None, _undo_end(back, shadows).sent
@@ -786,7 +815,7 @@ def _give_generator(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) 
 
 
 has_attribute("reversal")
-SOURCES[Generator] = iterator_pairs
+SOURCES[Generator] = _quick_pairs
 DRAINS[Generator] = drained
 EXTENDING[Generator] = extending
 LEADING[Generator] = leading

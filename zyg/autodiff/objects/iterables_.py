@@ -21,6 +21,7 @@ from . import (
     delegation,
     draining,
     generators,
+    in_step,
     iteration,
     keys,
     later,
@@ -37,7 +38,7 @@ from .cotangents import INERT, accumulate
 from .iteration import Iterator
 from .quiet import is_quiet
 from .reach import PLAIN, check_key
-from .sources import BackwardsByIndex, Ends, Until, adapted, whole
+from .sources import BackwardsByIndex, Ends, Until, adapted, noted, whole
 
 # ---------------------------------------------------------------------------------------- containers from iterables
 
@@ -286,8 +287,12 @@ calls.takes_what(_iter, _until)
 
 @known(next, exact=True)
 def _next(*args: Any) -> tuple[Any, Any]:
-    if len(args) == 1 and type(args[0]) is Iterator:
-        return _stepped(args[0], MISSING)
+    if len(args) == 1:
+        t = type(args[0])
+        if t is generators.Generator:
+            return generators.record_next(args[0])
+        if t is Iterator:
+            return _stepped(args[0], MISSING)
     return calls.run_known(_step, *args)
 
 
@@ -385,10 +390,11 @@ def _numbered(iterable: Any, start: Any = 0) -> tuple[Any, Any]:
     counted = wholes.counted(iterable, start)
     if counted is not None:
         return counted, None
-    iterator, rec = iteration.pairs(iterable)
+    iterator, rec = in_step.own_pairs(iterable, iteration.pairs)
     if rec is None:
         return enumerate_plainly(iterator, start), None
-    return _made(adapted(map(_of_enumerated, enumerate(iterator, start)), iterator), "enumerate", rec)
+    rec = None if in_step.is_undone(rec) else rec
+    return _made(in_step.along(_of_enumerated, enumerate(iterator, start), iterator), "enumerate", rec)
 
 
 calls.takes_what(_enumerate, _numbered)
@@ -440,14 +446,11 @@ def _zip_in_general(iterables: tuple[Any, ...], strict: bool) -> tuple[Any, Any]
         together = wholes.together(tuple([made for made, _ in begun]), strict)
         if together is not None:
             return together, (iteration.run_holders, [back for _, back in begun])
-        sources = iteration.all_with_backs(tuple(begun), objects.stepped.noted_with_backs)
+        iterators, recs = in_step.begin(tuple(begun), objects.stepped.pairs_of_begun)
     else:
-        sources = iteration.all_with_backs(iterables)
-    iterators = [iterator for iterator, _ in sources]
-    recs = tuple([rec for _, rec in sources])
-    pairs = adapted(map(iteration.of_group, zip(*iterators, strict=strict)), *iterators)
-    back = None if all(r is None or r is iteration.NOTHING for r in recs) else (iteration.run_holders, recs)
-    return Iterator(pairs, "zip"), back
+        iterators, recs = in_step.begin(iterables)
+    pairs = in_step.abreast_strictly(iterators) if strict else in_step.abreast(iterators)
+    return Iterator(pairs, "zip"), in_step.back_of(recs)
 
 
 def _run_zip_of_tuples(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -595,25 +598,76 @@ def _map(f: Any, iterable: Any, /, *more: Any) -> tuple[Any, Any]:
             if made is not None:
                 return made, None
         return Mapped(f, iterables), None
-    sources = iteration.all_with_backs(iterables)
-    recs = (None, *[rec for _, rec in sources])
-    back = None if all(r is None or r is iteration.NOTHING for r in recs) else (iteration.run_holders, recs)
-    iterators = [iterator for iterator, _ in sources]
-    ends = [Ends()] if f is next else []
-    return Iterator(adapted(_mapped(f, iterators, *ends), *iterators, *ends), "map"), back
+    iterators, recs = in_step.begin(iterables)
+    back = in_step.back_of([None, *recs])
+    if f is next:
+        return Iterator(_mapped_next(iterators), "map"), back
+    if len(iterators) == 1:
+        (iterator,) = iterators
+        return Iterator(in_step.along(_mapping(f), iterator, iterator), "map"), back
+    groups = in_step.abreast(iterators)
+    return Iterator(in_step.along(_mapping_groups(f), groups, groups), "map"), back
 
 
-def _mapped(f: Any, iterators: list[Any], ends: Ends | None = None) -> Any:
-    """`ends`: for what finding an end has done, of what `f` asks for an item."""
+def _mapping(f: Any) -> Any:
+    """What makes the pairs of what `f` gives of those of items."""
     forward = calls.forward_by_others(f)
+
+    def step(pair: tuple[Any, Any]) -> tuple[Any, Any]:
+        item, inner = pair
+        try:
+            y, back = forward(item)
+        except StopIteration as end:
+            raise reentry.stopped(f, end) from None
+        except BaseException as error:
+            reentry.leave_call(error, _run_call_of_item, inner)
+            raise
+        return y, (_run_call_of_item, back, inner)
+
+    return step
+
+
+def _run_call_of_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, call, inner = back
+    given = calls.run(call, d, shadows)
+    if inner is not None:
+        inner[0](inner, None if given is None else given[1], shadows)
+
+
+def _mapping_groups(f: Any) -> Any:
+    """The same of those of tuples of items."""
+    forward = calls.forward_by_others(f)
+
+    def step(pair: tuple[Any, Any]) -> tuple[Any, Any]:
+        items, inner = pair
+        try:
+            y, back = forward(*items)
+        except StopIteration as end:
+            raise reentry.stopped(f, end) from None
+        except BaseException as error:
+            reentry.leave_call(error, _run_call_of_items, inner)
+            raise
+        return y, (_run_call_of_items, back, inner)
+
+    return step
+
+
+def _run_call_of_items(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, call, inner = back
+    given = calls.run(call, d, shadows)
+    inner[0](inner, None if given is None else given[1:], shadows)
+
+
+def _mapped_next(iterators: list[Any]) -> Any:
+    """Of `map(next, iterators)`: finding an end there is one here."""
+    forward = calls.forward_by_others(next)
+    ends = Ends()
 
     def step(group: tuple[Any, ...]) -> tuple[Any, Any]:
         inner = [back for _, back in group]
         try:
             y, back = forward(*[item for item, _ in group])
         except StopIteration as end:
-            if ends is None:
-                raise reentry.stopped(f, end) from None
             ends.backs.append((iteration.run_call, later.escaping.swallowed(end), inner))
             raise
         except BaseException as error:
@@ -621,7 +675,8 @@ def _mapped(f: Any, iterators: list[Any], ends: Ends | None = None) -> Any:
             raise
         return y, (iteration.run_call, back, inner)
 
-    return map(step, zip(*iterators))
+    iterators = [noted(x) for x in iterators]
+    return adapted(map(step, zip(*iterators)), *iterators, ends)
 
 
 @known(filter)

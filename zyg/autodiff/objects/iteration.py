@@ -208,7 +208,9 @@ def of_group(group: tuple[tuple[Any, Any], ...]) -> tuple[Any, Any]:
 
 def run_zip(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     backs = back[1]
-    for k in range(len(backs) - 1, -1, -1):
+    k = len(backs)
+    while k:
+        k -= 1
         inner = backs[k]
         if inner is not None:
             inner[0](inner, None if d is None else d[k], shadows)
@@ -331,6 +333,9 @@ def _flat(x: np.flatiter[Any]) -> tuple[Any, Any]:
 
 
 def iterator_pairs(x: Iterator) -> tuple[Any, Any]:
+    if type(x.pairs) in objects.in_step.KINDS:
+        noted = sources.Noted(x.pairs)  # not everybody asks for what undoes the end, before which no item may be undone
+        return noted, sources.whole(noted)
     return x.pairs, sources.whole(x.pairs) or NOTHING
 
 
@@ -496,7 +501,12 @@ def _unknown(x: Any) -> Generator[tuple[Any, Any], None, None]:
         )
 
 
-def listed(x: Any) -> Any:
+def pairs_to_end(x: Any) -> tuple[Any, Any]:
+    """`pairs`, for who takes all of them, and notes what undoes the end (`sources.record_finish`)."""
+    return objects.in_step.loop(x) if type(x) is Iterator else pairs(x)
+
+
+def listed(x: Any, pairs: Any = pairs) -> Any:
     """`pairs`, for what makes a list or tuple of the items: CPython asks `x` for its length, then."""
     iterator, rec = pairs(x)
     if type(x) is Iterator and type(x.pairs) is sources.BackwardsByIndex and not x.pairs.over:
@@ -600,6 +610,8 @@ def _called(x: Any, method: Any) -> tuple[Any, Any]:
 def loop(x: Any) -> tuple[Any, Any]:
     """For a `for` loop: (iterator, back of the loop); the iterator gives pairs (item, back), or plain items if the back is
     None."""
+    if type(x) is Iterator:
+        return objects.in_step.loop(x)
     source = SOURCES.get(type(x))
     return source(x) if source is not None else _general(x, True)
 

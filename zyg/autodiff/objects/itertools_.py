@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from ..trying import bodies
-from . import calls, draining, iteration, keeping_items, keys, later, listwise, places
+from . import calls, draining, in_step, iteration, keeping_items, keys, later, listwise, places
 from .arithmetic import BINARY_RECORD, of_kink
 from .builtins_ import MISSING, run_shift
 from .calls import known
@@ -17,7 +17,7 @@ from .cotangents import accumulate
 from .iteration import Iterator
 from .quiet import is_quiet
 from .reentry import by_index, leave, leave_call, stopped, undone
-from .sources import WITHOUT_STEPS, Adapted, Steps, adapted, record_finish, run_down_to, sources_of
+from .sources import WITHOUT_STEPS, adapted, picked, record_finish
 from .wholes import NOWHERE, Whole
 
 
@@ -43,9 +43,8 @@ def _chain(*iterables: Any) -> tuple[Any, Any]:
             iterables
         )  # each is asked for its items when those before it have been gone through
         return made, None if back is None else (_run_chain, back)
-    sources = iteration.all_with_backs(iterables, iteration.with_backs)
-    iterators = [s for s, _ in sources]
-    return _made(adapted(itertools.chain(*iterators), *iterators), "chain", *[rec for _, rec in sources])
+    iterators, recs = in_step.begin(iterables)
+    return Iterator(in_step.chained(iterators), "chain"), in_step.back_of(recs)
 
 
 # For items of these it does not matter when they are asked for.
@@ -62,36 +61,18 @@ def _from_iterable(iterable: Any) -> tuple[Any, Any]:
     direct = places.chained_from(iterable)
     if direct is not None:
         return direct, None
-    iterator, rec = iteration.with_backs(iterable)
-    rows = _Rows(iterator)
-
-    def begun(pair: tuple[Any, Any]) -> Any:
-        chained.join(sources_of(pair[0]))
-        return pair[0]
-
-    chained = Adapted(itertools.chain.from_iterable(map(begun, rows)), [rows])
-    return _made(chained, "chain", rec)
+    iterator, rec = in_step.own_pairs(iterable)
+    return _made(in_step.chained_rows(_rows, iterator), "chain", rec)
 
 
-class _Rows(Steps):
+def _rows(iterator: Any) -> Any:
     """What `chain.from_iterable` goes through, one after the other. What has made one of them is undone when all of its items are:
     then it has its cotangent."""
-
-    __slots__ = ("iterator",)
-
-    def __init__(self, iterator: Any):
-        super().__init__()
-        self.iterator = iterator
-
-    def step(self) -> tuple[bool, Any, Any]:
-        pair = next(self.iterator, None)
-        if pair is None:
-            return (False, *record_finish(self.iterator))
-        item, back = pair
+    for item, back in iterator:
         with undone((_run_row, None, back)):
-            row, rec = iteration.with_backs(item)
-        whole = None if rec is None or rec is iteration.NOTHING or rec[0] is run_down_to else rec
-        return True, row, None if whole is None and back is None else (_run_row, whole, back)
+            row, rec = in_step.own_pairs(item)
+        whole = None if in_step.is_undone(rec) else rec
+        yield row, None if whole is None and back is None else (_run_row, whole, back)
 
 
 def _run_row(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -108,8 +89,8 @@ def _islice(iterable: Any, *args: Any) -> tuple[Any, Any]:
     if steps is not None:
         y: Any = iteration.Direct(itertools.islice(steps, *args), whole, "islice")
     else:
-        iterator, rec = iteration.noted_with_backs(iterable) if len(args) > 1 else iteration.with_backs(iterable)
-        y, back = _made(adapted(itertools.islice(iterator, *args), iterator), "islice", rec)
+        iterator, rec = iteration.noted_with_backs(iterable)
+        y, back = _made(picked(itertools.islice(iterator, *args), iterator), "islice", rec)
     return y, None if back is None else (calls.run_padded, back, 2 + len(args))
 
 
@@ -587,7 +568,7 @@ def _compress(data: Any, selectors: Any) -> tuple[Any, Any]:
             made = iteration.Direct(itertools.compress(steps, selectors), whole, "compress")
             return made, None if back is None else (calls.run_padded, back, 3)
         iterator, rec = iteration.noted_with_backs(data)
-        return _made(adapted(itertools.compress(iterator, selectors), iterator), "compress", rec, None)
+        return _made(picked(itertools.compress(iterator, selectors), iterator), "compress", rec, None)
     made, back = calls.call(zip, (data, selectors))
     pairs, _ = keys.selected(filter, operator.itemgetter(1), made)
     return Iterator(adapted(map(_first_of_both, pairs), pairs), "compress"), back

@@ -17,7 +17,7 @@ from zyg.errors import Unsupported
 from . import calls, draining, effects, foreign, iteration, later, ordering, reach, reentry
 from .cotangents import accumulate
 from .quiet import is_quiet
-from .sources import WITHOUT_STEPS, Noted, Steps, adapted, record_finish, run_item
+from .sources import WITHOUT_STEPS, Noted, Steps, picked, record_finish, run_item
 
 _harmless = ByIdentity()  # of a code object
 _looking = ByIdentity()  # the same
@@ -396,12 +396,12 @@ def selected(choose: Any, f: Any, iterable: Any, until: bool = False) -> tuple[A
             numbers = isinstance(iterable, iteration.Begun) and type(iterable) is not iteration.Direct
             numbers = numbers and iterable.only_calculates()
         if numbers:  # as a rule
-            return adapted(map(_SECOND, choose(_FIRST, map(_asking(f, until, iterator), iterator))), iterator), rec
+            return picked(map(_SECOND, choose(_FIRST, map(_asking(f, until, iterator), iterator))), iterator), rec
         if type(iterator) not in WITHOUT_STEPS:
             steps = iterator if isinstance(iterator, Steps) else Noted(iterator)
-            return adapted(map(_SECOND, choose(_FIRST, map(_asking(f, until, steps), steps))), steps), rec
+            return picked(map(_SECOND, choose(_FIRST, map(_asking(f, until, steps), steps))), steps), rec
     asked = Keyed(f, iterator, until)
-    return adapted(map(_SECOND, choose(_FIRST, asked)), asked), rec
+    return picked(map(_SECOND, choose(_FIRST, asked)), asked), rec
 
 
 _FIRST, _SECOND = operator.itemgetter(0), operator.itemgetter(1)

@@ -33,12 +33,10 @@ class Steps:
     def given(self) -> int:
         return len(self.backs)
 
-    @property
-    def before(self) -> list[int]:
-        """How many steps there were before the last one."""
-        return [len(self.backs) - 1]
-
     started = True
+
+    def back_of_end(self) -> Any:
+        return run_finished, [self], [len(self.backs) - 1]
 
     @abstractmethod
     def step(self) -> tuple[bool, Any, Any]:
@@ -199,35 +197,35 @@ class _Undoing:
 
 class Adapted:
     """The pairs of what goes through such iterators, as `zip`, `map` and `filter` do: what these did in a step of it is undone
-    with that step. In a step other sources may join."""
+    with that step. `choosing`: whether these are pairs of one source, of which others are left aside."""
 
-    __slots__ = ("before", "pairs", "sources")
+    __slots__ = ("before", "choosing", "pairs", "sources")
 
-    def __init__(self, pairs: Any, sources: list[Any]):
+    def __init__(self, pairs: Any, sources: list[Any], choosing: bool = False):
         self.pairs = pairs
         self.sources = sources
+        self.choosing = choosing
         self.before = counts(sources)
 
     def __iter__(self) -> Adapted:
         return self
 
-    def join(self, sources: list[Any]) -> None:
-        """From now on these are gone through, too; they may have been before."""
-        for source in sources:
-            if not any(source is known for known in self.sources):
-                self.sources.append(source)
-                self.before.append(source.given)
+    def back_of_end(self) -> Any:
+        return (run_finished, self.sources, self.before) if self.sources else None
 
     def __next__(self) -> Any:
         before = self.before = counts(self.sources)
         try:
-            item, back = next(self.pairs)
+            pair = next(self.pairs)
         except StopIteration:
             raise
         except BaseException as error:
             objects.reentry.leave(error, (run_finished, self.sources, before))
             raise
-        return item, (run_adapted, back, self.sources, before, counts(self.sources))
+        after = counts(self.sources)
+        if self.choosing and after[0] == before[0] + 1:
+            return pair  # whose back undoes all that has been done
+        return pair[0], (run_adapted, pair[1], self.sources, before, after)
 
 
 WITHOUT_STEPS = frozenset({zip, type(iter(range(1))), type(iter([])), type(iter({})), type(iter(()))})
@@ -242,12 +240,19 @@ def sources_of(iterator: Any) -> list[Any]:
         return [iterator]
     if isinstance(iterator, Adapted):
         return iterator.sources
-    return [iterator.source] if type(iterator) in (objects.generators.Items, objects.generators.Quick) else []
+    if type(iterator) in objects.in_step.KINDS:
+        return [source for inner in iterator.inner for source in sources_of(inner)]
+    return [iterator.source] if is_of_generator(iterator) else []
+
+
+def is_of_generator(iterator: Any) -> bool:
+    """Whether these are the pairs of a generator."""
+    return type(iterator) is objects.generators.Quick or type(iterator) is objects.generators.Items
 
 
 def noted(iterator: Any) -> Any:
     """An iterator of pairs, for what may leave items of it aside."""
-    if type(iterator) in WITHOUT_STEPS or isinstance(iterator, (Steps, objects.generators.Items)):
+    if type(iterator) in WITHOUT_STEPS or isinstance(iterator, Steps) or is_of_generator(iterator):
         return iterator
     return Noted(iterator)
 
@@ -256,6 +261,12 @@ def adapted(pairs: Any, *iterators: Any) -> Any:
     """The pairs that something makes of those of other iterators."""
     sources = [source for iterator in iterators for source in sources_of(iterator)]
     return Adapted(pairs, sources) if sources else pairs
+
+
+def picked(pairs: Any, iterator: Any) -> Any:
+    """The pairs of an iterator, some of which are left aside."""
+    sources = sources_of(iterator)
+    return Adapted(pairs, sources, len(sources) == 1) if sources else pairs
 
 
 def counts(sources: list[Any]) -> list[int]:
@@ -287,10 +298,8 @@ def leave(iterator: Any) -> None:
 def record_finish(iterator: Any) -> tuple[Any, Any]:
     if type(iterator) in WITHOUT_STEPS:
         return _NOTHING_DONE
-    if type(iterator) is objects.stepped.Steps:
-        return None, objects.stepped.back_of_end(iterator)
-    sources = sources_of(iterator)
-    return None, (run_finished, sources, iterator.before) if sources else None
+    ends = getattr(iterator, "back_of_end", None)
+    return _NOTHING_DONE if ends is None else (None, ends())
 
 
 # ------------------------------------------------------------------------------------------------------------ backs
@@ -337,7 +346,7 @@ def run_down_to(back: tuple[Any, ...], d: Any, shadows: Any) -> tuple[None, ...]
 
 
 def _down_to(sources: list[Any], before: list[int], shadows: Any) -> None:
-    for k in range(len(before) - 1, -1, -1):  # (others have joined later)
+    for k in range(len(before) - 1, -1, -1):
         source = sources[k]
         if source.started:
             reversal, down_to = reversal_of(source, shadows), before[k]

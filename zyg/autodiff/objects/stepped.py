@@ -13,7 +13,7 @@ from zyg.autodiff import objects
 from zyg.backend import pullbacks
 
 from .. import trying
-from . import calls, draining, iteration, later
+from . import calls, draining, later
 from .arithmetic import find, find_special, is_python
 from .draining import give_backs, leading_pairs
 from .iteration import NOTHING, SOURCES, Iterator
@@ -47,11 +47,11 @@ def begun(x: Any) -> tuple[Any, Any]:
     return iterator, (_run_made, back, NOTHING)
 
 
-def noted_with_backs(made: tuple[Any, Any]) -> tuple[Any, Any]:
-    """`iteration.noted_with_backs` of what has begun so; the back says nothing of the begin."""
+def pairs_of_begun(made: tuple[Any, Any]) -> tuple[Any, Any]:
+    """`in_step.own_pairs` of what has begun so; the back says nothing of the begin."""
     x, back = made
     if back is None or not has_steps(x):
-        inner, rec = iteration.noted_with_backs(x)
+        inner, rec = objects.in_step.own_pairs(x)
     else:
         steps = ByNext(x)
         inner, rec = steps, whole(steps)
@@ -69,6 +69,10 @@ class Steps(chain[Any]):
     __slots__ = ("end",)
 
     end: list[Any]
+
+    def back_of_end(self) -> Any:
+        """What undoes the step that found the end."""
+        return self.end[0] if self.end else None
 
 
 def steps(x: Any) -> Steps:
@@ -103,11 +107,6 @@ def _steps(x: Any, end: list[Any]) -> Any:
 
 def _run_step(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     calls.run(back[1], d, shadows)
-
-
-def back_of_end(iterator: Steps) -> Any:
-    """What undoes the step that found the end."""
-    return iterator.end[0] if iterator.end else None
 
 
 # ------------------------------------------------------------------------------------------------------ consumers
@@ -172,7 +171,7 @@ def _leading_steps(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any
             if type(item) not in types:
                 rest = Iterator(ByNext(x))
                 break
-    return items, (_give_steps, backs, back_of_end(iterator)), rest
+    return items, (_give_steps, backs, iterator.back_of_end()), rest
 
 
 def _give_steps(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
@@ -193,4 +192,4 @@ def _leading_in_turn(x: Any, types: frozenset[type]) -> tuple[Any, Any]:
     return calls.call(leading_pairs, (x, types))
 
 
-__all__ = ["Steps", "back_of_end", "iterated", "leading", "steps", "through"]
+__all__ = ["Steps", "iterated", "leading", "steps", "through"]

@@ -8,7 +8,7 @@ from typing import Any
 from zyg.backend.pullbacks import nothing
 
 from .. import objects
-from ..objects import calls, generators, iteration, reentry, sources, stepped
+from ..objects import calls, generators, iteration, reentry, stepped
 from ..objects.cotangents import INERT
 from ..objects.iteration import Direct, Endless, Items, Values
 from ..objects.wholes import NOWHERE, Entries, Lists, ListsAndTuples, Numbered, NumberedTuple
@@ -38,8 +38,7 @@ def loop(x: Any) -> tuple[Any, Any]:
         if t is tuple:
             return _gathering(tuple.__iter__(x), tuple.__len__(x))
     if t is generators.Generator:
-        items = generators.quickly(x)
-        return items, sources.whole(items)
+        return generators.quickly(x), iteration.NOTHING  # all of its steps are undone, each for itself
     if t not in iteration.SOURCES:
         return stepped.through(x, loop) or objects.loop(x)
     return objects.loop(x)
