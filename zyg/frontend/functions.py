@@ -144,6 +144,7 @@ class Specialisation:
     outline: Hashable = None
     leaves: list[Value] = field(default_factory=list)
     called: bool = False  # while it was being inferred
+    ready: bool = False  # it has no body here (readymade.py)
     round: int = 0
 
 
@@ -240,8 +241,11 @@ def call_specialised(
     # The objects that the caller has names for. Others are known only by what holds them, which the call may change.
     named = frozenset(outline.numbers[r.id] for r in (*e.surviving(), *map(Reference, references(TupleValue(tuple(roots)))))
                       if r.id in outline.numbers)  # fmt: skip
-    key = (f.code, id(f.globals), shape, named, e.context)
+    key: tuple[Any, ...] = (f.code, id(f.globals), shape, named, e.context)
     spec = e.inference.specialisations.get(key)
+    if spec is not None and spec.ready and _in_shared(e.inference):
+        key = (*key, "body")
+        spec = e.inference.specialisations.get(key)
     if spec is None:
         spec = _specialise(e, key, f, roots, heap, outline, named, library)
     elif spec in e.inference.active:
@@ -322,7 +326,7 @@ def _specialise(
 ) -> Specialisation:
     inference = e.inference
     entry: str | None = None
-    if not inference.bodies and f.code in SHARED and not any(s.code in SHARED for s in inference.active):
+    if not inference.bodies and f.code in SHARED and not _in_shared(inference):
         from . import readymade  # on demand: code for scalars has none
 
         entry = readymade.name_of(e, f, outline, key[2], named)
@@ -331,7 +335,8 @@ def _specialise(
         if found is not None:
             function, value = found
             inference.module.add(function)
-            spec = Specialisation(key, f.code, name, ([value], {}), leaves=list(function.blocks[0].instrs[0].results))
+            results = list(function.blocks[0].instrs[0].results)
+            spec = Specialisation(key, f.code, name, ([value], {}), leaves=results, ready=True)
             inference.specialisations[key] = spec
             return spec
     if len(inference.active) > MAX_ACTIVE or len(outline.leaves) > MAX_LEAVES:
@@ -373,6 +378,11 @@ def _specialise(
 
         readymade.offer(entry, inference.module.functions[spec.name], spec.result[0][0])
     return spec
+
+
+def _in_shared(inference: Inference) -> bool:
+    """Whether this is in a function that is kept as machine code, with all that it calls."""
+    return any(s.code in SHARED for s in inference.active)
 
 
 def _around(inference: Inference) -> tuple[int, ...]:

@@ -103,7 +103,7 @@ def _source() -> str | None:
     It is not read, which would take longer than most functions: whatever writes a file changes when that was (and who keeps the
     time of modification changes that of the inode)."""
     found = sorted(_files(str(_ROOT)))
-    if not found or max(modified for _, modified, *_ in found) > zyg._imported_at * 1e9:
+    if not found or max(max(modified, changed) for _, modified, changed, *_ in found) > zyg._imported_at * 1e9:
         return None
     from zyg.backend.llvm import cache as disk
 
@@ -155,15 +155,11 @@ def find(
         return None
     if symbol in _wanted or not disk.has(code.entry):
         return None
-    results = [Value(_type(t)) for t in types]
-    if e.context.level and any(map(_carries, results)) and any(map(_carries, leaves)):
+    flows, _, written, *_ = code.summary
+    if e.context.level and (any(flows) or written):
         return None  # derivatives may go through it
+    results = [Value(_type(t)) for t in types]
     return _function_of(code, f.code.co_qualname, function, leaves, results, e.position), _formed(form, iter(results))
-
-
-def _carries(v: Value) -> bool:
-    type = v.type.dtype if isinstance(v.type, Array) else v.type
-    return isinstance(type, Scalar) and type.kind == "f"
 
 
 def _function_of(

@@ -231,7 +231,8 @@ class Engine:
     def library(self, texts: Mapping[str, str], readymade: Mapping[str, Readymade]) -> dict[str, Address]:
         """Where functions of the library are, modules of their own (kept.py) by their symbols, and those that another process made."""
         new = {symbol: text for symbol, text in texts.items() if symbol not in self.parts}
-        found = {symbol: code for symbol, code in readymade.items() if symbol not in self.parts}
+        # (One of them may be the same as what was made anew, for another level of derivatives.)
+        found = {symbol: code for symbol, code in readymade.items() if symbol not in self.parts.keys() | new.keys()}
         if new or found:
             images = self.objects([_library_job(text) for text in new.values()], kept=True)
             wanted = dict.fromkeys(name for text in new.values() for name in _declared(text))
