@@ -115,7 +115,7 @@ def _name() -> str | None:
     """The name of the entry; None if nobody can tell what the source is, since it is not there, or was changed after it was imported."""
     try:
         paths = [_ROOT / source for source in SOURCES]
-        if max(path.stat().st_mtime for path in paths) > zyg._imported_at:
+        if max(map(disk.changed, paths)) > zyg._imported_at:
             return None
         texts = [path.read_bytes() for path in paths]
     except OSError:

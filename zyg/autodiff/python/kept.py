@@ -94,7 +94,7 @@ def _circumstances() -> str | None:
     was imported."""
     digest = hashlib.sha256(importlib.util.MAGIC_NUMBER + np.__version__.encode())
     paths = sorted(_ROOT.rglob("*.py"))
-    if not paths or max(path.stat().st_mtime for path in paths) > zyg._imported_at:
+    if not paths or max(map(disk.changed, paths)) > zyg._imported_at:
         return None
     for path in paths:
         digest.update(str(path.relative_to(_ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")

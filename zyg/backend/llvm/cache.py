@@ -64,6 +64,12 @@ def load(name: str) -> bytes | None:
     return bytes(image) if _sha256(image).digest() == digest else None
 
 
+def changed(path: Path) -> float:
+    """When a file was written last, in seconds, or another put in its place that is older."""
+    found = path.stat()
+    return max(found.st_mtime, found.st_ctime)
+
+
 def has(name: str) -> bool:
     """Whether there is an entry of this name."""
     place = _usable_directory(create=False)
