@@ -90,8 +90,9 @@ def _reduce(self: Any) -> Any:
         return self.__qualname__
     function = python_function(self)
     name = getattr(function, "__qualname__", "")
-    if _found(self, name) is self:
-        return name
+    for own in (self.__qualname__, name):
+        if _found(self, own) is self:
+            return own
     if transform.kind == "jit" and transform_of(transform.function) is None and _found(function, name) is not function:
         return name
     return make_callable, (transform,)

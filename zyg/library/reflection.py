@@ -41,7 +41,6 @@ from . import hooks
 from .bodies import Body, call_copied, infer_body, shown
 from .gradients import finish_objects, returns_nothing
 from .registry import emits
-from .tangents import twin
 
 
 def _stopped(e: Evaluator, x: Abstract) -> Abstract:
@@ -52,6 +51,8 @@ def _stopped(e: Evaluator, x: Abstract) -> Abstract:
         if isinstance(v, Const):
             return v
         if isinstance(v.type, Array):
+            from .tangents import twin  # on demand: it loads what forward mode needs
+
             if v not in twins:
                 twins[v] = twin(e, v)
             v = twins[v]
