@@ -102,6 +102,10 @@ def generate(request: Request, inferred: Any) -> Compiled:
         departed=departures.handler(request.function, inferred),
     )
     native = compile_module(inferred.module, inferred.entry, request.options, signature)
+    for name, code in native.lowered.offers.items():
+        from .frontend import readymade
+
+        readymade.keep(inferred.module, name, code)
     return Compiled(inferred, native)
 
 

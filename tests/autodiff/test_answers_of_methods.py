@@ -348,6 +348,7 @@ class Untrue(Counting):
         return self.touch(3)
 
 
+@each_in_long_turn
 def test_what_c_code_raises_behind_a_call_is_not_lost_in_second_derivatives():
     def f(x):
         a = Untrue(x)

@@ -83,6 +83,7 @@ def test_formulas(name):
         assert found == pytest.approx((along(1e-6) - along(-1e-6)) / 2e-6, rel=1e-6, abs=1e-7)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("name", ["numbers", "products", "powers", "choices", "views", "elements"])
 def test_second_derivatives(name):
     f = kept(FORMULAS[name])

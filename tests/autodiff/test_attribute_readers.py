@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pytest
 
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 pytestmark = each_in_turn
@@ -351,6 +351,7 @@ def test_values_and_derivatives(name, watched):
         assert math.isclose(back(1.0)[0], differences.derivative(f, x), rel_tol=1e-8)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_second_derivatives(name):
     f = PROGRAMS[name]

@@ -11,7 +11,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 
@@ -184,6 +184,7 @@ def test_gradients_of_what_is_sorted_by_comparing(name):
     assert back(1.0)[0] == pytest.approx(differences.derivative(f, 0.9), rel=1e-7)
 
 
+@each_in_long_turn
 @each_in_turn
 @pytest.mark.parametrize(
     "f", [PROGRAMS["numbers"], of_what_is_noted, keeping_what_they_computed], ids=["numbers", "noted", "kept"]

@@ -6,7 +6,7 @@ import pytest
 
 from tests.autodiff.against_differences import check
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 pytestmark = each_in_turn
@@ -118,6 +118,7 @@ def test_super_about_a_class_that_is_derived():
     check(f)
 
 
+@each_in_long_turn
 def test_second_derivatives():
     def f(x):
         Stone.made.clear()

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.inspection import tape_bytes
 
 pytestmark = each_in_turn
@@ -248,6 +248,7 @@ def test_a_pullback_can_be_called_again_after_the_arguments_have_changed(program
     assert all(map(same, back(2.0), [w if w is None else w * 2 for w in wanted]))
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("schedule", ["every=3", "snapshots=3"])
 @each_in_turn
 @pytest.mark.parametrize("program", [scalars, in_place, two_buffers, arrays_made_in_the_loop, nested, in_a_callee],
@@ -263,6 +264,7 @@ def test_second_derivatives(program, schedule):
     np.testing.assert_allclose(second(g, args), second(f, args), rtol=1e-10)
 
 
+@each_in_long_turn
 def test_third_derivative():
     f, _ = scalars(plain)
     g, _ = scalars(SCHEDULES["every=3"])
@@ -476,6 +478,7 @@ def test_row_35_memory_falls_with_arrays(loop, most):
     assert plain > 150 and int(ran.stdout) / 1024 < most
 
 
+@each_in_long_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 def test_second_derivatives_where_an_argument_is_written_and_the_arrays_are_exchanged():
     """What goes by way of a gradient of the gradient has the argument once: not also as something that is captured."""

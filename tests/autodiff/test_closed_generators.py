@@ -12,7 +12,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 from zyg.own import AUTODIFF, PACKAGE, is_own
 
@@ -332,6 +332,7 @@ def test_where_loops_are_left(function):
     assert back(1.0)[0] == pytest.approx(differences.derivative(function, 0.7), rel=1e-7)
 
 
+@each_in_long_turn
 @each_in_turn
 @pytest.mark.parametrize("function", [in_a_function, in_a_generator, caught(calls_what_raises)])
 def test_second_and_inner_derivatives(function, ignored):

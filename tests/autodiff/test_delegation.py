@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects import calls, delegation
 from zyg.autodiff.objects.api import pullback
 from zyg.autodiff.python import compile as compile_
@@ -137,6 +137,7 @@ def test_derivative(f, watched):
         assert back(-2.0)[0] == pytest.approx(-2.0 * expected, rel=1e-7)
 
 
+@each_in_long_turn
 @each_in_turn
 @pytest.mark.parametrize("watched", [False, True], ids=["plain", "watched"])
 def test_second_derivative(watched):
@@ -485,6 +486,7 @@ def test_exceptions_out_of_what_was_handed_over_to(f):
             assert back(2.0)[0] == pytest.approx(2.0 * expected, rel=1e-6)
 
 
+@each_in_long_turn
 @each_in_turn
 @pytest.mark.parametrize("f", FAILING, ids=lambda f: f.__name__)
 def test_exceptions_out_of_what_was_handed_over_to_in_second_derivatives(f):

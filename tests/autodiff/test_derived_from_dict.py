@@ -9,7 +9,7 @@ import pytest
 
 from tests.autodiff.against_differences import check
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 pytestmark = each_in_turn
@@ -144,6 +144,7 @@ def test_numbers_as_keys_and_tuples():
     check(f)
 
 
+@each_in_long_turn
 def test_second_derivatives():
     def f(x):
         table = Table(powers(x))

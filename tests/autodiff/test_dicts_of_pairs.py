@@ -8,7 +8,7 @@ from collections import OrderedDict, defaultdict
 import pytest
 
 from tests.autodiff.against_differences import check, check_second
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 pytestmark = each_in_turn
 
@@ -84,6 +84,7 @@ def test_dicts_of_pairs(f):
     check(f)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("f", [of_zip, of_pairs, of_scopes])
 def test_second_derivatives(f):
     check_second(f)

@@ -11,7 +11,7 @@ import pytest
 import zyg
 from tests.autodiff.against_differences import check
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 pytestmark = each_in_turn
@@ -103,6 +103,7 @@ def test_wrong_calls():
         check(lambda x, call=call: wrong(x, call), times=1)
 
 
+@each_in_long_turn
 def test_second_derivatives():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", zyg.FallbackWarning)

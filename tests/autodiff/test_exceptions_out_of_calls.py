@@ -14,7 +14,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.fallback import python_pullback
 
 pytestmark = each_in_turn
@@ -323,6 +323,7 @@ def sent(x, y):
         return error.value * y * x
 
 
+@each_in_long_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize("f", [written_out, second, sent], ids=lambda f: f.__name__)
 def test_second_derivatives(f):

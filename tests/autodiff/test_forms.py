@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.python import differentiated, is_watched
 from zyg.autodiff.trying import bodies
 from zyg.fallback import python_pullback
@@ -338,6 +338,7 @@ def test_plain_and_watched_in_turn(program: Callable[[float, bool], float]) -> N
         assert not bodies
 
 
+@each_in_long_turn
 @each_in_turn
 def test_second_derivatives() -> None:
     def slope(x: float, safe: bool) -> float:

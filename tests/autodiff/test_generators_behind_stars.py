@@ -9,7 +9,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.fallback import python_pullback
 
 LOG: list[Any] = []
@@ -142,6 +142,7 @@ def test_derivatives(function):
         assert back(1.0) == pytest.approx(differences.gradient(function, x, y), rel=1e-7)
 
 
+@each_in_long_turn
 def test_second_derivatives():
     def slope(x, y):
         return zyg.gradient(of_a_class, x, y)[0]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.autodiff.against_differences import check, check_second
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 pytestmark = each_in_turn
 
@@ -242,6 +242,7 @@ def test_without_a_handler(name):
     check(program(name, by_loop_without_handler), times=2, rel=1e-6, step=1e-3)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize(
     "name",
     [

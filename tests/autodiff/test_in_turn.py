@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.fallback import python_pullback
 
 pytestmark = each_in_turn
@@ -100,6 +100,7 @@ PROGRAMS = {
 }
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_second_derivatives(name):
     first = derivative(PROGRAMS[name])

@@ -11,7 +11,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 from zyg.autodiff.python.inlining import as_it_was, with_generators
 from zyg.frontend.capture import capture
@@ -268,6 +268,7 @@ def test_gradient(f):
         assert back(1.0)[0] == pytest.approx(differences.derivative(f, x), rel=1e-6)
 
 
+@each_in_long_turn
 @each_in_turn
 def test_second_derivative():
     for f in (within_each_other, of_generators):

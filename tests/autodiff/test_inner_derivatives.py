@@ -230,6 +230,7 @@ def test_second_derivatives(f) -> None:
     assert python_pullback(slope, (x,), {})[1](1.0)[0] == pytest.approx(by_differences, rel=1e-8)
 
 
+@each_in_long_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @each_in_turn
 def test_a_second_derivative_of_a_second_derivative() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 import zyg
 from tests.oracles.differences import derivative
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.fallback import python_pullback
 
 
@@ -139,6 +139,7 @@ def test_items_that_c_code_sets(f):
     assert (value, back(1.0)[0]) == (f(1.1), pytest.approx(derivative(f, 1.1), rel=1e-7))
 
 
+@each_in_long_turn
 @each_in_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 def test_second_derivatives():

@@ -15,7 +15,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 pytestmark = each_in_turn
@@ -273,6 +273,7 @@ def test_first_derivatives(name):
 FIRST_ONLY = {"squares", "filled", "fromiter", "product", "sorted", "items", "containers", "asked"}
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("name", [*[n for n in FUNCTIONS if n not in FIRST_ONLY], *SECOND])
 def test_second_derivatives(name):
     function = FUNCTIONS.get(name) or SECOND[name]
@@ -734,6 +735,7 @@ def test_items_that_keep_their_places(name):
     assert back(1.0)[0] == pytest.approx(differences.derivative(f, 0.9), rel=1e-7)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("name", ["windows", "windows of a tuple", "batches", "steps", "runs"])
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 def test_second_derivatives_of_items_that_keep_their_places(name):
@@ -821,6 +823,7 @@ def test_what_is_sent(f):
     assert back(1.0)[0] == pytest.approx(differences.derivative(f, 0.9), rel=1e-7)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("f", [sent_by_a_name, sent_nothing_much], ids=lambda f: f.__name__)
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 def test_second_derivatives_of_what_is_sent(f):

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.autodiff.against_differences import check, check_second
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects import reentry
 from zyg.autodiff.objects.api import pullback
 
@@ -106,6 +106,7 @@ def test_as_in_python(f):
     check(fresh(f), times=1, rel=1e-7)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("f", [shown, by_generators, half_used])
 def test_second_derivatives(f):
     check_second(fresh(f))

@@ -11,7 +11,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 
 def plain(a, b):
@@ -176,6 +176,7 @@ def test_first_derivatives(name):
     assert zyg.derivative(through_python(PROGRAMS[name]))(0.7) == pytest.approx(wanted, rel=1e-7)
 
 
+@each_in_long_turn
 @each_in_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 pytestmark = each_in_turn
 
@@ -75,6 +75,7 @@ def test_loops_that_are_left():
         np.testing.assert_allclose(zyg.gradient(left_in_the_middle, x)[0], expected, rtol=1e-6)
 
 
+@each_in_long_turn
 def test_second_derivatives():
     h = 1e-5
     v = np.array([1.0, -2.0, 0.5])

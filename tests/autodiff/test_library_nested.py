@@ -24,6 +24,7 @@ def caught(a):
         return 0.0
 
 
+@each_in_long_turn
 @each_in_turn
 def test_second_derivatives():
     expected = zyg.gradient(plain, A)[0]

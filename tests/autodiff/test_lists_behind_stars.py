@@ -7,7 +7,7 @@ import pytest
 
 from tests.autodiff.against_differences import check
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 pytestmark = each_in_turn
@@ -74,6 +74,7 @@ def test_derivatives(f):
     check(f)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("f", [shapes, of_a_list_that_the_call_changes])
 def test_second_derivatives(f):
     def first(x):
@@ -123,6 +124,7 @@ def test_text_and_ranges_behind_stars(f):
             assert back(1.0)[0] == pytest.approx(differences.derivative(f, x), rel=1e-6)
 
 
+@each_in_long_turn
 def test_second_derivatives_of_text_and_ranges_behind_stars():
     slope = lambda v: pullback(of_text_and_ranges, (v,))[1](1.0)[0]
     second = pullback(slope, (0.7,))[1](1.0)[0]

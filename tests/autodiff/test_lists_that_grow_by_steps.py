@@ -9,7 +9,7 @@ from collections import deque
 import pytest
 
 from tests.autodiff.against_differences import check, check_second
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 pytestmark = each_in_turn
 
@@ -94,6 +94,7 @@ def test_lists_that_grow(f):
     check(f)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("f", [of_itself, in_deques, grown_inside, by_what_is_there])
 def test_second_derivatives(f):
     check_second(f)

@@ -15,7 +15,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 pytestmark = each_in_turn
@@ -210,6 +210,7 @@ def test_first_derivatives(function):
         assert gradient(function, x) == pytest.approx(differences.derivative(function, x), rel=1e-7)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("function", [tuples_by_number, filled_up, extremes_so_far])
 def test_second_derivatives(function):
     slope = lambda x: gradient(function, x)

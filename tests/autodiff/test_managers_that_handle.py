@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.autodiff.against_differences import check, check_second
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 pytestmark = each_in_turn
 
@@ -109,6 +109,7 @@ def test_derivatives(manager, kind):
     check(program(manager, kind), times=2, rel=1e-6, step=1e-3)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("manager", [swallowing, passing_by, raising_again, raising_another])
 def test_second_derivatives(manager):
     check_second(program(manager, Wrong), step=1e-3)

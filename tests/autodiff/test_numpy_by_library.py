@@ -266,6 +266,7 @@ def test_what_is_written_to_another_type_is_added_up_in_that_type_or_refused():
         back(1.0)
 
 
+@each_in_long_turn
 def test_second_derivatives_by_arrays_that_are_written_afterwards():
     def f(x):
         z = 2.0 * x
@@ -292,6 +293,7 @@ def divide_in_place(x, a):
     np.divide(a, x, out=a, where=a > 1.5)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("write", [dot_in_place, clip_in_place, divide_in_place])
 def test_second_derivatives_by_what_is_written_with_a_number(write):
     """What came to the other arguments was given to the wrong ones."""

@@ -9,7 +9,7 @@ import weakref
 
 import pytest
 
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.shadows import joined_now
 from zyg.fallback import python_pullback
 
@@ -145,6 +145,7 @@ def with_dicts_of_attributes(x):
     return thrown.height * thrown.speed
 
 
+@each_in_long_turn
 def test_second_derivatives_leave_nothing_to_later_ones():
     """An object and its dict have one shadow. Those of shadows had, too, which were as many again with each derivative."""
     gc.collect()

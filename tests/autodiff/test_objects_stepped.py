@@ -16,7 +16,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects import adapters, structure
 from zyg.autodiff.objects.api import pullback
 from zyg.errors import Unsupported
@@ -465,6 +465,7 @@ def test_values_and_derivatives(name, watched):
         assert math.isclose(back(1.0)[0], differences.derivative(f, x), rel_tol=1e-7)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize(
     "name", ["to_the_end", "delegated", "generated", "lists_of_a_class", "arguments_passed_on", "zips_of_zips"]
 )
@@ -656,6 +657,7 @@ def consumers_that_raise_by_themselves(x):
     return total + log[0]
 
 
+@each_in_long_turn
 def test_second_derivatives_do_not_go_through_the_compiler(monkeypatch):
     """What makes forward halves is run as it is: it was recorded, with the SSA of functions that were met first there."""
     form, seen = structure.form, set()

@@ -8,7 +8,7 @@ import pytest
 
 import zyg
 from tests.autodiff.against_differences import check, check_second
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects import adapters
 from zyg.autodiff.objects.api import pullback
 
@@ -138,6 +138,7 @@ def test_first_derivatives(f):
     check(f, times=3, rel=1e-7, step=1e-3)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_second_derivatives(f):
     check_second(f, step=1e-3)
@@ -206,6 +207,7 @@ ROUND = [1.0]
 ROUND.append(ROUND)  # (who looks through the globals for numbers comes to no end)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("f", [of_classes, of_numbers_that_carry])
 def test_second_derivatives_that_find_nothing_known(f, monkeypatch):
     """Each call's forward half is made anew within the derivative."""

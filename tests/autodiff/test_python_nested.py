@@ -13,7 +13,7 @@ import pytest
 import zyg
 from tests.autodiff import python_programs
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff import objects
 from zyg.autodiff.objects import later
 from zyg.autodiff.objects.api import pullback
@@ -30,6 +30,7 @@ def gradient(function: Any, x: float) -> Any:
 NAMES = "while_loop mutual_recursion".split()
 
 
+@each_in_long_turn
 @each_in_turn
 @pytest.mark.parametrize("name", NAMES)
 def test_second_derivatives(name):
@@ -166,6 +167,7 @@ def _is(operand, value):
     return isinstance(operand, Const) and operand.value is value
 
 
+@each_in_long_turn
 @each_in_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 def test_products_with_the_hessian_of_a_linear_function():

@@ -13,7 +13,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff import objects
 from zyg.autodiff.objects import foreign
 from zyg.fallback import python_pullback
@@ -120,6 +120,7 @@ def frozen(x):
 PROGRAMS = [decorators, spread, default, replaced, fields, steps, cached, raised, joined, frozen]
 
 
+@each_in_long_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @each_in_turn
 @pytest.mark.parametrize("function", PROGRAMS)
@@ -128,6 +129,7 @@ def test_second_derivative(function):
     assert got == pytest.approx(differences.derivative(lambda x: zyg.gradient(function, x)[0], 0.7), rel=1e-6)
 
 
+@each_in_long_turn
 def test_second_derivatives_behind_several_comparisons():
     """What stands for one comparison in a second derivative does not stand for another one."""
 

@@ -7,7 +7,7 @@ import operator
 
 import pytest
 
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.ordering import is_quiet
 from zyg.fallback import python_pullback
 
@@ -497,6 +497,7 @@ def test_a_class_whose_comparisons_change_is_looked_at_again():
     check(lambda x, y: sorted_by(Changing, x, y), 1.3, 0.7)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("cls", [Job, Node, TotallyByLess])
 @pytest.mark.parametrize("program", [sorted_by, heaped_by, compared_by])
 def test_second_derivatives(cls, program):

@@ -18,7 +18,7 @@ import pytest
 import zyg
 from tests.autodiff.reentry_examples import iterators_that_c_code_goes_through
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects import reach, reentry
 from zyg.autodiff.objects.api import pullback
 
@@ -299,6 +299,7 @@ def length_of_a_local_class(x):
     return y
 
 
+@each_in_long_turn
 @each_in_turn
 @pytest.mark.parametrize(
     "f",

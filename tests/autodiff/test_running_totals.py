@@ -6,7 +6,7 @@ import operator
 import pytest
 
 from tests.autodiff.against_differences import check, check_second
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 pytestmark = each_in_turn
 
@@ -68,6 +68,7 @@ def test_first_derivatives(function, begin):
         check(f, x, 1, 1e-7, 1e-3)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize(
     ("function", "begin"), [("plus", "square"), ("times", "number"), ("own", "number"), ("greatest", "number")]
 )

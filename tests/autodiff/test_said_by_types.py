@@ -13,7 +13,7 @@ import pytest
 import zyg
 from tests.autodiff.against_differences import check
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 pytestmark = each_in_turn
@@ -243,6 +243,7 @@ def test_attributes_that_may_be_missing():
     check(attributes)
 
 
+@each_in_long_turn
 def test_second_derivatives():
     for f in (sets, texts, parts, attributes):
         with warnings.catch_warnings():

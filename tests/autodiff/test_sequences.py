@@ -17,7 +17,7 @@ import pytest
 
 from tests.oracles import differences
 from tests.oracles.linear import check
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.shadows import Shadows
 from zyg.autodiff.objects.wholes import ListsAndTuples
 from zyg.fallback import python_pullback
@@ -480,6 +480,7 @@ def named(a: Any, b: Any, c: Any) -> Any:
     return by_name(a, b, shift=c * c) + by_name(a, y=c, by=b)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("f", [gathered, named])
 def test_second_derivatives_of_gathered_and_named_arguments(f: Any):
     def first(k: int, args: tuple[Any, ...]) -> Any:

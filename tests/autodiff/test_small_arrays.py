@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.errors import Unsupported
 from zyg.fallback import python_pullback
 
@@ -79,6 +79,7 @@ def test_float32_stays_float32():
     np.testing.assert_allclose(found, python_pullback(f, (X,), {})[1](1.0)[0], rtol=1e-5)
 
 
+@each_in_long_turn
 def test_a_number_in_an_array_without_dimensions_has_second_derivatives():
     """Its cotangent is a number that becomes part of a shadow: it was lost."""
 
@@ -142,6 +143,7 @@ def test_bools_as_operands(f, slope):
     assert value == f(3.0) and back(1.0) == (slope,)
 
 
+@each_in_long_turn
 @each_in_turn
 @pytest.mark.parametrize("n", [0.0, 1.0, 2.0])
 @pytest.mark.parametrize(

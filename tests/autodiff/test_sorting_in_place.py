@@ -5,7 +5,7 @@ import functools
 import pytest
 
 from tests.autodiff.against_differences import check, check_second, slope_of
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 pytestmark = each_in_turn
@@ -147,6 +147,7 @@ def test_first_derivatives(f):
         check(f, x, 1, 1e-7, 1e-4)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_second_derivatives(f):
     if f is by_methods:

@@ -8,7 +8,7 @@ import pytest
 
 import zyg
 from tests.oracles import dual
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 pytestmark = each_in_turn
@@ -105,6 +105,7 @@ def test_what_is_not_known_to_write_may_write_what_was_there():
         writing(lambda b, v: np.random.default_rng(0).permuted(b, out=b))(1.0)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("a, wanted", [([0.0, 0.0], [0.0, 0.0]), ([0.3, -0.7], None)])
 def test_what_the_library_knows_has_a_second_derivative_at_a_perfect_fit_too(a, wanted):
     f = lambda a: np.sum((np.sinc(a) - 1.0) ** 2)
@@ -140,6 +141,7 @@ class _Pair:
         return self.b if key else self.a
 
 
+@each_in_long_turn
 def test_second_derivatives_where_an_index_error_ends_a_loop():
     f = lambda x: sum([z * z * z for z in _Pair(x, 2.0 * x)])
     assert pullback(lambda x: zyg.gradient(f, x)[0], (1.5,))[1](1.0) == (pytest.approx(6 * 9 * 1.5),)

@@ -8,7 +8,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 pytestmark = [each_in_turn, pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")]
 
@@ -61,6 +61,7 @@ def test_derivative(name):
     assert gradient == pytest.approx(differences.derivative(program, X), rel=1e-6)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if name != "perfect fit"])
 def test_second_derivative(name):
     slope = zyg.grad(through_python(FUNCTIONS[name]))

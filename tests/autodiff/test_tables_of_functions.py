@@ -10,7 +10,7 @@ import pytest
 import zyg
 from tests.autodiff.against_differences import check
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 pytestmark = each_in_turn
@@ -72,6 +72,7 @@ def test_a_table_in_a_try_body():
     check(guarded)
 
 
+@each_in_long_turn
 def test_a_second_derivative():
     f = lambda x: Machine(x).run(CODE * 2)
     with warnings.catch_warnings():

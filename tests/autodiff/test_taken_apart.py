@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 pytestmark = each_in_turn
@@ -183,6 +183,7 @@ def test_first_derivatives(function):
         assert gradient(function, x) == pytest.approx(differences.derivative(function, x), rel=1e-7)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("function", [numbers, pairs, handled, texts, attributes])
 def test_second_derivatives(function):
     slope = lambda x: gradient(function, x)

@@ -20,7 +20,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 from zyg.errors import Unsupported
 
@@ -497,6 +497,7 @@ def test_nobody_listens():
     assert pullback(told, (0.7,))[1](1.0) == (pytest.approx(1.4),)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize(
     "program", [handler_that_adds_up, memory_handler, stream, wrapped, fallback_of_a_setting], ids=lambda p: p.__name__
 )

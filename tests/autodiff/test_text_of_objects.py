@@ -11,7 +11,7 @@ import pytest
 import zyg
 from tests.autodiff.against_differences import check
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 pytestmark = each_in_turn
@@ -255,6 +255,7 @@ def test_a_method_that_is_replaced():
     check(replaced)
 
 
+@each_in_long_turn
 def test_second_derivatives():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", zyg.FallbackWarning)

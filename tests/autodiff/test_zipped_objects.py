@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from tests.autodiff.against_differences import check, check_second
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 pytestmark = each_in_turn
 
@@ -106,6 +106,7 @@ def test_zip_of_objects(f):
     check(f)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("f", [vectors, others, asked])
 def test_second_derivatives(f):
     check_second(f)

@@ -96,7 +96,7 @@ print(len(readymade._wanted))
 )
 
 
-@each_in_turn
+@each_in_long_turn
 def test_what_is_ready_may_be_made_as_well(tmp_path):
     place = tmp_path / "cache"
     lines(PRODUCTS, place)
@@ -135,7 +135,7 @@ print(len(found) > 0)
 )
 
 
-@each_in_turn
+@each_in_long_turn
 def test_errors_are_those_of_the_program(tmp_path):
     *first, _ = lines(ERRORS, tmp_path / "cache")
     *second, some = lines(ERRORS, tmp_path / "cache")

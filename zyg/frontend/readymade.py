@@ -30,7 +30,7 @@ from .values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
-    from zyg.ir.core import Position
+    from zyg.ir.core import Module, Position
 
     from .evaluator import Evaluator
     from .functions import Outline
@@ -192,10 +192,14 @@ def offer(name: str, function: Function, value: Abstract) -> None:
         function.attrs["offer"] = Offer(name, tuple(map(_written, function.results)), _form(value))
 
 
-def keep(offered: Offer, code: Readymade) -> None:
+def keep(module: Module, name: str, code: Readymade) -> None:
+    """Have later processes find the code of a function that is on offer."""
+    from zyg.autodiff.activity import summarise
     from zyg.backend.llvm import cache as disk
 
-    rest = (code.symbol, code.entry, code.imports, code.needs_ctx, code.fails, code.taken, code.errors, code.summary)
+    offered: Offer = module.functions[name].attrs["offer"]
+    summary = summarise(module, name)[name].key()
+    rest = (code.symbol, code.entry, code.imports, code.needs_ctx, code.fails, code.taken, code.errors, summary)
     disk.store(offered.name, marshal.dumps((*rest, offered.types, offered.form)))
 
 

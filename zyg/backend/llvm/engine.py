@@ -249,20 +249,17 @@ class Engine:
             self.parts |= dict.fromkeys([*new, *found], library)
         return {symbol: self.parts[symbol][symbol] for symbol in [*texts, *readymade]}
 
-    def offer(self, lowered: Lowered) -> None:
-        """Keep what later processes have to know of functions whose machine code is on disk now."""
-        from ...frontend import readymade  # on demand: this is once per machine
+    def on_disk(self, code: Readymade, text: str) -> Readymade | None:
+        """The code with what its object file tells, which is there by now; None if later processes cannot call it."""
         from . import cache
 
-        for offered, code in lowered.offers:
-            text = lowered.kept[code.symbol]
-            entry, imports = self._key(_library_job(text)), _declared(text)
-            image = cache.load(entry) or b""
-            variants = {name for name in imports if _is_variant(name)}
-            # (What calls vector variants of mathematical functions does so in programs with loops only.)
-            if image and not any(name.encode() in image for name in variants):
-                needed = tuple(name for name in imports if name not in variants)
-                readymade.keep(offered, replace(code, entry=entry, imports=needed))
+        entry, imports = self._key(_library_job(text)), _declared(text)
+        image = cache.load(entry) or b""
+        variants = {name for name in imports if _is_variant(name)}
+        # (What calls vector variants of mathematical functions does so in programs with loops only.)
+        if not image or any(name.encode() in image for name in variants):
+            return None
+        return replace(code, entry=entry, imports=tuple(name for name in imports if name not in variants))
 
     def circumstances(self) -> str:
         """What machine code depends on, beside what it is made of."""
@@ -631,8 +628,8 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
         objects = lowered.objects
         native.table = (ctypes.py_object * max(1, len(objects)))(*map(ctypes.py_object, objects))
         extra = {"zyg_objects": ctypes.addressof(native.table), **e.library(lowered.kept, lowered.readymade)}
-        if lowered.offers:
-            e.offer(lowered)
+        found = {name: e.on_disk(code, lowered.kept[code.symbol]) for name, code in lowered.offers.items()}
+        lowered.offers = {name: code for name, code in found.items() if code is not None}
         imports = dict.fromkeys(n for m in (lowered.module, outer) for n in m.imports())
         exports = [ENTRY]
         if careful is not None:

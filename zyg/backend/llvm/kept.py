@@ -32,11 +32,8 @@ def keep(lowered: Lowered, names: Sequence[str], write: Write, module: Module) -
     if found is None:
         return False
     there, errors = found
-    offered = module.functions[names[0]].attrs.get("offer")
-    if offered is not None:
-        code = _on_offer(module, names[0], there, errors)
-        if code is not None:
-            lowered.offers.append((offered, code))
+    if "offer" in module.functions[names[0]].attrs and all(isinstance(site.exception, str) for site in errors):
+        lowered.offers[names[0]] = _code(there, errors)
     abi = lowered.signatures[names[0]]
     if errors:
         _call_with_numbers(lowered, abi, there, errors)
@@ -69,16 +66,10 @@ def apart(
     return there, alone.errors[1:]
 
 
-def _on_offer(module: Module, name: str, there: FunctionABI, errors: Sequence[ErrorSite]) -> Readymade | None:
-    """What is known of a function that others may call without having seen it; None if they have to."""
-    from ...autodiff.activity import summarise
-
-    if not all(isinstance(site.exception, str) for site in errors):
-        return None
-    summary = summarise(module, name)[name]
-    types = [tuple(map(str, site.types)) for site in errors]
-    sites = tuple((site.exception, site.message, of) for site, of in zip(errors, types, strict=True))
-    return Readymade(there.symbol[1:], "", (), there.needs_ctx, there.fails, there.taken, sites, summary.key())
+def _code(there: FunctionABI, errors: Sequence[ErrorSite]) -> Readymade:
+    """What is known here of a function that others may call without having seen it."""
+    sites = tuple((site.exception, site.message, tuple(map(str, site.types))) for site in errors)
+    return Readymade(there.symbol[1:], "", (), there.needs_ctx, there.fails, there.taken, sites, ())
 
 
 def _call_with_numbers(lowered: Lowered, abi: FunctionABI, there: FunctionABI, errors: Sequence[ErrorSite]) -> None:

@@ -40,7 +40,7 @@ class Lowered:
     `masks`: the processor can leave out lanes of vectors.
     `shares`: operations on all elements of arrays are calls of functions that do one for arrays of some types (`shared`).
     `kept`: the text of modules of one function each, and of those it calls, the same in all programs that call it, by its symbol;
-    `readymade`: those of an earlier process; `offers`: those that could be such, without what only the object file tells.
+    `readymade`: those of an earlier process; `offers`: those that can be such for others, by the name of the function.
     """
 
     module: ModuleText
@@ -61,7 +61,7 @@ class Lowered:
     alone: bool = False  # whether this is one
     kept: dict[str, str] = field(default_factory=dict)
     readymade: dict[str, Readymade] = field(default_factory=dict)
-    offers: list[tuple[Any, Readymade]] = field(default_factory=list)
+    offers: dict[str, Readymade] = field(default_factory=dict)
 
     def status(self, site: ErrorSite) -> int:
         """The number that stands for this error."""
