@@ -18,7 +18,7 @@ from .iteration import Iterator
 from .quiet import is_quiet
 from .reentry import by_index, leave, leave_call, stopped, undone
 from .sources import WITHOUT_STEPS, adapted, picked, record_finish
-from .wholes import NOWHERE, Whole
+from .wholes import Whole
 
 
 def _made(pairs: Any, kind: str, *recs: Any) -> tuple[Any, Any]:
@@ -612,7 +612,8 @@ def _run_repeat(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @known(itertools.count)
 def _count(start: Any = MISSING, step: Any = MISSING) -> tuple[Any, Any]:
     if start is MISSING and step is MISSING:
-        return iteration.Endless(zip(itertools.count(), itertools.repeat(None)), NOWHERE, "count"), None
+        # (These are mostly taken one by one, by `next`.)
+        return Iterator(zip(itertools.count(), itertools.repeat(None)), "count"), None
     begin = [0 if start is MISSING else start, 1 if step is MISSING else step]
     numbers = zip(itertools.count(*begin), itertools.count())
     return iteration.Endless(numbers, _Counting(begin), "count"), (_run_count, begin)
