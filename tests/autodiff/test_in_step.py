@@ -230,8 +230,6 @@ def program(name, consume):
 
 @pytest.mark.parametrize(("name", "consume"), CASES)
 def test_all_is_undone_in_its_order(name, consume):
-    if name == "closed" and consume is not by_loop:
-        pytest.skip("a generator that is not finished")
     check(program(name, consume), times=2, rel=1e-6, step=1e-3)
 
 

@@ -24,13 +24,18 @@ def dtype(v: Value) -> Scalar:
     return v.type.dtype
 
 
+def called_by(instr: Instr) -> str:
+    """What a message calls the Python function that a `pycall` calls."""
+    called = instr.attrs.get("callable")
+    return getattr(called, "__qualname__", None) or getattr(called, "__name__", None) or repr(called)
+
+
 def refuse_unseen_writes(instr: Instr, active: Callable[[Value], bool], rule: str) -> None:
     """Refuse a call of Python that may write to an array with a derivative: nobody sees what of it is another number then."""
     if instr.attrs.get("reads") or instr.attrs.get("tells"):
         return
     if any(isinstance(v.type, Array) and active(v) for v in instr.operands):
-        called = instr.attrs.get("callable")
-        name = getattr(called, "__qualname__", None) or getattr(called, "__name__", None) or repr(called)
+        name = called_by(instr)
         raise Unsupported(
             f"a derivative by an array that `{name}` gets, which zyg cannot see into and which may write to it",
             instr.position,

@@ -182,8 +182,7 @@ class ReverseInstructions(ReverseGraph):
 
     def _reverse_pycall(self, instr: Instr) -> None:
         if any(self.active(r) for r in instr.results) and any(self.active(v) for v in instr.operands):
-            called = instr.attrs.get("callable")
-            name = getattr(called, "__qualname__", None) or getattr(called, "__name__", None) or repr(called)
+            name = helpers.called_by(instr)
             raise Unsupported(
                 f"a derivative through `{name}`, which zyg cannot see into",
                 instr.position,

@@ -341,8 +341,7 @@ class _Body(TangentCalls):
         b.append(instr)
         active = [r for r in instr.results if self.active(r)]
         if active and any(self.active(v) for v in instr.operands):
-            called = instr.attrs.get("callable")
-            name = getattr(called, "__qualname__", None) or repr(called)
+            name = helpers.called_by(instr)
             raise self._unsupported(
                 f"a derivative through `{name}`, which zyg cannot see into",
                 instr,
