@@ -17,8 +17,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+from . import loading
+
 __version__ = "0.1.0"
 _imported_at = time.time()  # source that is newer is not that of this process
+loading.begin()
 
 # Where each public name lives.
 _HOMES = {
