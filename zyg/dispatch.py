@@ -501,16 +501,33 @@ class Dispatcher:
                 specialisation = Specialisation(self.name, compiled, names, positional_only, len(keywords))
                 if specialisation.confirm():
                     return specialisation
+        request = self.request(types, keywords, fixed)
+        program = None
+        if request.options.cache and not pipeline.settings.dump:
+            from .keeping.programs import Program  # on demand
+
+            with pipeline.timed(self.name, "kept"):
+                program = Program(request, self.transform)
+                found = program.find()
+                if found is not None:
+                    self.accept(found.inferred)
+                    specialisation = Specialisation(self.name, found, names, positional_only, len(keywords))
+                    if specialisation.confirm():
+                        if shape is not None:
+                            sharing.note(shape, found, *asked)
+                        return specialisation
         # Another thread may change what the code refers to while it is compiled, and do so again and again.  In the end
         # code is run as of when it was compiled, which was during the call, but it is not kept.
         for _ in range(_ATTEMPTS):
-            compiled = pipeline.compile(self.request(types, keywords, fixed))
+            compiled = pipeline.compile(request)
             self.accept(compiled.inferred)
             specialisation = Specialisation(self.name, compiled, names, positional_only, len(keywords))
             with pipeline.timed(self.name, "entry"):
                 if specialisation.confirm():
                     if shape is not None:
                         sharing.note(shape, compiled, *asked)
+                    if program is not None:
+                        program.keep(compiled)
                     return specialisation
         specialisation.stand_alone()
         specialisation.entry = None

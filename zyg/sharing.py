@@ -19,11 +19,11 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 from . import rules
+from .assumptions import Input, OwnRule
 from .errors import Unsupported, type_text
 from .fallback import KNOWN_BY_IDENTITY, Refusal, cell_kind, kinds_of, names_of
-from .frontend.evaluator import Input
+from .homes import home
 from .ir.records import record, replace
-from .library.registry import home
 from .pipeline import Compiled
 from .rules import Rule
 from .transforms import Transform, transform_of
@@ -148,7 +148,7 @@ def _is_as_it_was(owner: Any, name: str, expected: Any) -> bool:
 def note(shape: Shape, compiled: Compiled, *request: Hashable) -> None:
     """Keep code for other functions of the same shape, if nothing in it is this one's own."""
     places = shape.places()
-    if any(id(value) in places for value in compiled.native.lowered.objects):
+    if any(id(value) in places for value in compiled.native.objects):
         return
     kept = _renamed(compiled, lambda v: places.get(id(v), v))
     inferred = kept.inferred
@@ -238,7 +238,9 @@ def _holds_data(value: Any) -> bool:
         return "__name__" not in value  # else the namespace of a module
     if (transform := transform_of(value)) is not None:
         return transform.function is not None and _holds_data(transform.function)
-    if isinstance(value, (types.ModuleType, type, types.CodeType, Rule)) or _is_library(type(value).__module__):
+    if isinstance(value, (types.ModuleType, type, types.CodeType, Rule, OwnRule)) or _is_library(
+        type(value).__module__
+    ):
         return False
     return getattr(sys.modules.get(home(value)), getattr(value, "__name__", ""), None) is not value
 
