@@ -96,10 +96,10 @@ def _plain(x: Any) -> Any:
 @cache
 def _versions() -> tuple[str, ...]:
     """Of what the code depends on besides."""
-    from zyg.library import blas
+    from zyg.library.provider import provider
 
-    provider = blas.provider()
-    return *circumstances.versions(), str(provider and provider.bits)
+    found = provider()
+    return *circumstances.versions(), str(found and found.bits)
 
 
 # --------------------------------------------------------------------------------------------------- finding

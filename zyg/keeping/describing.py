@@ -33,6 +33,7 @@ _CODE = (
 )  # fmt: skip
 # What stands in a class and tells nothing of what code makes of it.
 _OF_NO_ACCOUNT = ("__annotations__", "__static_attributes__", "__firstlineno__", "__orig_bases__", "__doc__")
+_NAMED = (types.FunctionType, types.BuiltinFunctionType, type, np.ufunc, type(np.sum))
 _FIELD = ("name", "init", "repr", "hash", "compare", "kw_only")
 
 
@@ -53,6 +54,8 @@ def digest(*objects: Any) -> bytes:
 
 def named(x: Any) -> tuple[str, str] | None:
     """The module and the name in it by which one finds an object; None if there are none."""
+    if not isinstance(x, _NAMED) and not type(x).__module__.startswith("zyg."):
+        return None  # asking it may run code of the user's
     name = getattr(x, "__qualname__", None) or getattr(x, "__name__", None)
     owner = x.__self__ if type(x) is types.BuiltinFunctionType else None
     module = getattr(x, "__module__", None) or getattr(owner, "__name__", None)

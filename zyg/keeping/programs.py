@@ -11,10 +11,12 @@ is not kept: it is compiled in each process.
 
 from __future__ import annotations
 
+import importlib
 import marshal
 import sys
+import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import circumstances, departures, rules
@@ -113,7 +115,7 @@ class _Writing:
         effects = None if native.signature.departed is None else departures.effects(inferred)
         pieces = native.pieces
         library = [(code.symbol, code.entry, code.imports) for code in pieces.library]
-        code = pieces.images, pieces.imports, library, _provider(pieces.imports)
+        code = pieces.images, pieces.imports, library, pieces.providers, _provided(pieces.providers)
         rest = (
             guards,
             inputs,
@@ -144,9 +146,10 @@ class _Writing:
         if kind in ("rule", "tangent rule"):
             if rest[0] is not None and rules.is_users(rest[0]):
                 raise NotPlain
-            place = named(owner)
-            if place is not None and place[0].startswith("zyg."):  # it need not be loaded
-                written.append(("own rule", -1, kind, *place))
+            if _is_of_zyg(owner):  # it need not be loaded; what has no name cannot be given a rule
+                place = named(owner)
+                if place is not None:
+                    written.append(("own rule", -1, kind, *place))
                 return True
         if kind == "lacks" and not can_change(owner) or _is_of_zyg(owner):
             return True
@@ -215,11 +218,18 @@ class _Writing:
         return self.object(site.exception), site.message, position, tuple(map(self.type, site.types))
 
 
-def _is_of_zyg(owner: Any) -> bool:
-    """Whether this is a module of zyg, or what is in one: that is told by all of its source."""
-    name = owner.get("__name__") if type(owner) is dict else getattr(owner, "__name__", None)
-    module = sys.modules.get(name) if type(name) is str and name.startswith("zyg.") else None
-    return module is not None and (owner is module or owner is vars(module))
+def _is_of_zyg(x: Any) -> bool:
+    """Whether this is a module of zyg, the names in one, or a function of one: that is told by all of its source."""
+    if type(x) is dict:
+        name = x.get("__name__")
+        return _is_zygs(name) and x is vars(sys.modules.get(name, sys))
+    if isinstance(x, types.ModuleType):
+        return _is_zygs(x.__name__)
+    return _is_zygs(type(x).__module__) or type(x) is types.FunctionType and _is_zygs(x.__module__)
+
+
+def _is_zygs(module: Any) -> bool:
+    return type(module) is str and module.startswith("zyg.")
 
 
 def _plain(x: Any) -> Any:
@@ -231,14 +241,10 @@ def _plain(x: Any) -> Any:
     return x
 
 
-def _provider(imports: Any) -> str:
-    """Whose functions are called by address."""
-    if not any(name.startswith("blas.") for name in imports):
-        return ""
-    from ..library import blas
-
-    provider = blas.provider()
-    return "" if provider is None else f"{provider.bits} {provider.pattern}"
+def _provided(providers: Sequence[str]) -> str:
+    """What is said by those who know where C functions are, which are there from now on."""
+    modules = [importlib.import_module(name) for name in providers if _is_zygs(name)]
+    return " ".join([module.told() for module in modules if hasattr(module, "told")])
 
 
 # ------------------------------------------------------------------------------------------------- reading
@@ -262,8 +268,8 @@ class _Reading:
         code: Any,
     ) -> Compiled | None:
         request = self.program.request
-        images, imports, library, provider = code
-        if provider != _provider(imports):
+        images, imports, library, providers, told = code
+        if told != _provided(providers):
             return None
         try:
             sources = tuple([self.input(*source) for source in inputs])
@@ -285,7 +291,9 @@ class _Reading:
             True,
             found.writes,
         )
-        pieces = Pieces(images, imports, [Readymade(s, e, i, False, False, None, (), ()) for s, e, i in library])
+        pieces = Pieces(
+            images, imports, [Readymade(s, e, i, False, False, None, (), ()) for s, e, i in library], providers
+        )
         native = link_program(pieces, [self.made(*recipe) for recipe in objects], signature, lambda: anew().native)
         return None if native is None else Compiled(found, native)
 

@@ -28,7 +28,7 @@ from ...ir.core import Module
 from ...ir.counters import is_brief
 from ...ir.dtypes import NUMPY_SCALARS
 from ...ir.foreign import address_of as foreign_address
-from ...ir.foreign import is_foreign
+from ...ir.foreign import is_foreign, provider_of
 from ...ir.options import Options
 from ...ir.readymade import NeedsBody, Readymade
 from ...ir.records import record, replace
@@ -274,7 +274,23 @@ class Engine:
             idle = {name for name in declared if _is_variant(name) and name.encode() not in image}
             wanted = tuple([name for name in declared if name not in idle])
             library.append(Readymade(symbol, entry, wanted, False, False, None, (), ()))
-        return Pieces([self._key(job) for job in jobs], imports, library)
+        called = self._all_called([name for names in (imports, *[code.imports for code in library]) for name in names])
+        providers = sorted({provider_of(name) for name in called if is_foreign(name)})
+        return Pieces([self._key(job) for job in jobs], imports, library, providers)
+
+    def _all_called(self, names: Sequence[str]) -> set[str]:
+        """With what the parts take from elsewhere that have these."""
+        found: set[str] = set()
+        parts: set[str] = set()
+        work = list(names)
+        while work:
+            name = work.pop()
+            found.add(name)
+            part = _home(name)
+            if part is not None and part not in parts:
+                parts.add(part)
+                work += _declared(_part_job(part).text)
+        return found
 
     def circumstances(self) -> str:
         """What machine code depends on, beside what it is made of."""
@@ -494,12 +510,13 @@ def _declared(text: str) -> list[str]:
 
 @record(frozen=True)
 class Pieces:
-    """Machine code as a later process finds it: the names of its object files on disk, what they take from elsewhere, and the functions of the
-    library that they call (of which symbol, entry and imports are told)."""
+    """Machine code as a later process finds it: the names of its object files on disk, what they take from elsewhere, the functions of the
+    library that they call (of which symbol, entry and imports are told), and the modules that know where C functions are."""
 
     images: Sequence[str]
     imports: Sequence[str]
     library: Sequence[Readymade]
+    providers: Sequence[str]
 
 
 @record(eq=False)
