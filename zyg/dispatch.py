@@ -497,6 +497,8 @@ class Dispatcher:
 
             shape, asked = sharing.shape_of(self.transform), (types, keywords, fixed)
             for compiled in sharing.find(shape, *asked) if shape is not None else ():
+                if compiled.anew is not None:
+                    compiled.anew.also_of(self.transform)
                 self.accept(compiled.inferred)
                 specialisation = Specialisation(self.name, compiled, names, positional_only, len(keywords))
                 if specialisation.confirm():

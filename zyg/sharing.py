@@ -253,4 +253,4 @@ def _renamed(compiled: Compiled, rename: Any) -> Compiled:
     inferred = compiled.inferred
     guards = tuple((guard[0], *map(rename, guard[1:])) for guard in inferred.guards)
     inputs = tuple(Input(s.kind, rename(s.container), s.name, s.type) for s in inferred.inputs)
-    return Compiled(replace(inferred, guards=guards, inputs=inputs), compiled.native)
+    return Compiled(replace(inferred, guards=guards, inputs=inputs), compiled.native, compiled.anew)

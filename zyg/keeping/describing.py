@@ -97,6 +97,17 @@ def _version(top: str) -> str | None:
     return version if type(version) is str else None
 
 
+_SINGLE = {
+    id(x): name
+    for name, x in (
+        ("NotImplemented", NotImplemented),
+        ("MISSING", dataclasses.MISSING),
+        ("HAS_DEFAULT_FACTORY", getattr(dataclasses, "_HAS_DEFAULT_FACTORY", None)),
+    )
+    if x is not None
+}
+
+
 class _Describing:
     def __init__(self) -> None:
         self.seen: dict[int, int] = {}
@@ -116,6 +127,8 @@ class _Describing:
 
     def _of(self, x: Any) -> Any:
         cls = type(x)
+        if id(x) in _SINGLE:
+            return "single", _SINGLE[id(x)]
         if cls is tuple:
             return "tuple", self.all(x)
         if cls is types.FunctionType:

@@ -11,6 +11,7 @@ has reached all others, by names, attributes, cells and defaults, and has left a
     ("default", n, k)       of function n             ("names", n)            its defaults by keyword
     ("part", n, name)       an attribute of a property, a bound method, a code object, ...
     ("under", n)            the function of a callable that zyg made
+    ("base", n, k)          in the order of class n
     ("item of", n, k)       of tuple n                ("held", n)             a cell with object n
     ("gradient", n, names)  the class of gradients by objects of class n; ("gradient by", name, variables)
     ("named", module, name) for what is known by its name; ("module", name)
@@ -126,6 +127,9 @@ def _parts(x: Any, n: int) -> Iterator[tuple[Any, Step]]:
             yield cell, ("cell", n, k)
         for k, value in enumerate(x.__defaults__ or ()):
             yield value, ("default", n, k)
+    elif isinstance(x, type):
+        for k, base in enumerate(x.__mro__):
+            yield base, ("base", n, k)
     elif cls is types.ModuleType:
         yield vars(x), ("vars", n)
     elif cls is dict:
@@ -185,6 +189,7 @@ _STEPS: dict[str, Any] = {
     "names": _step(lambda x: x.__kwdefaults__),
     "part": _step(getattr),
     "under": _step(lambda x: transform_of(x).function),  # type: ignore[union-attr]
+    "base": _step(lambda x, k: x.__mro__[k]),
     "item of": _step(lambda x, k: x[k]),
     "held": _step(types.CellType),
     "gradient": _step(gradient_class),

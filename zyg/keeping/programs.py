@@ -16,7 +16,7 @@ import marshal
 import sys
 import types
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .. import circumstances, departures, rules
@@ -38,6 +38,33 @@ from .describing import PLAIN, NotPlain, digest, named
 from .places import Places, given, reached
 
 
+class Anew:
+    """A program that was found, compiled when somebody asks what it is made of. (It does not keep functions alive, as it may belong to
+    them.)"""
+
+    def __init__(self, request: Request, transform: Transform):
+        self._what = request.types, request.keywords, request.options, request.fixed, request.exact
+        self._of = [weakref.ref(transform)]
+        self._made: Compiled | None = None
+
+    def also_of(self, transform: Transform) -> None:
+        """It is the program of another function, too."""
+        self._of = [weakref.ref(transform), *[one for one in self._of if one() is not None]]
+
+    def __call__(self) -> Compiled:
+        if self._made is None:
+            from .. import pipeline
+            from ..callables import make_callable
+
+            transform = next((found for one in self._of if (found := one()) is not None), None)
+            if transform is None:
+                raise InternalError(
+                    "a program that was found on disk is asked for more than it is, and its function is gone", "kept"
+                )
+            self._made = pipeline.compile(Request(make_callable(transform), *self._what))
+        return self._made
+
+
 @record(eq=False)
 class Found:
     """What is known of a program without inference (in the place of `Inferred`); who asks for more has it compiled."""
@@ -47,7 +74,7 @@ class Found:
     inputs: tuple[Input, ...]
     result: t.Type
     writes: tuple[t.Write, ...]
-    anew: Callable[[], Compiled]
+    anew: Anew
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -218,6 +245,10 @@ class _Writing:
         return self.object(site.exception), site.message, position, tuple(map(self.type, site.types))
 
 
+# Types of which there is one each, compared by identity.
+_ONES = {type(one).__name__: one for one in (t.NONE, t.RANGE, t.OBJECT)}
+
+
 def _is_of_zyg(x: Any) -> bool:
     """Whether this is a module of zyg, the names in one, or a function of one: that is told by all of its source."""
     if type(x) is dict:
@@ -275,7 +306,7 @@ class _Reading:
             sources = tuple([self.input(*source) for source in inputs])
         except (UntypableValue, NameError, ValueError, NotPlain):
             return None
-        anew = _anew(request, self.program.transform)
+        anew = Anew(request, self.program.transform)
         found = Found(
             tuple([self.guard(*guard) for guard in guards]), request.types, sources, self.type(result),
             tuple([self.write(*one) for one in writes]), anew,
@@ -295,7 +326,7 @@ class _Reading:
             images, imports, [Readymade(s, e, i, False, False, None, (), ()) for s, e, i in library], providers
         )
         native = link_program(pieces, [self.made(*recipe) for recipe in objects], signature, lambda: anew().native)
-        return None if native is None else Compiled(found, native)
+        return None if native is None else Compiled(found, native, anew)
 
     def guard(self, kind: str, first: int, *rest: Any) -> tuple[Any, ...]:
         x: Any = self.there[first] if first >= 0 else rest[1:]
@@ -333,7 +364,7 @@ class _Reading:
             return tuple(map(self.type, parts))
         if kind in ("plain", "place"):
             return self.object(kind, *parts)
-        return getattr(t, kind)(*map(self.type, parts))
+        return _ONES[kind] if kind in _ONES else getattr(t, kind)(*map(self.type, parts))
 
     def object(self, kind: str, x: Any) -> Any:
         if kind == "place":
@@ -354,35 +385,6 @@ class _Reading:
     def error(self, exception: Any, message: str, position: Any, types: Any) -> ErrorSite:
         where = None if position is None else Position(*position)
         return ErrorSite(self.object(*exception), message, where, tuple(map(self.type, types)))
-
-
-def _anew(request: Request, transform: Transform) -> Callable[[], Compiled]:
-    """The same program, compiled. (It does not keep the function alive, as it may belong to it.)"""
-    function = weakref.ref(transform)
-    types, keywords, options, fixed, exact = (
-        request.types,
-        request.keywords,
-        request.options,
-        request.fixed,
-        request.exact,
-    )
-    made: list[Compiled] = []
-
-    def anew() -> Compiled:
-        if not made:
-            from .. import pipeline
-            from ..callables import make_callable
-
-            transform = function()
-            if transform is None:
-                raise InternalError(
-                    "a program that was found on disk is asked for what it is made of, and its function is gone", "kept"
-                )
-            callee = make_callable(transform)
-            made.append(pipeline.compile(Request(callee, types, keywords, options, fixed, exact)))
-        return made[0]
-
-    return anew
 
 
 __all__ = ["Program"]
