@@ -48,13 +48,13 @@ def digest(*objects: Any) -> bytes:
     describe = _Describing()
     try:
         return cache.digest_of(marshal.dumps(tuple([describe.of(x) for x in objects]), 2))
-    except (RecursionError, ValueError):  # so deep that nobody can tell
+    except (RecursionError, TypeError, ValueError):  # so deep, or so odd, that nobody can tell
         raise NotPlain from None
 
 
 def named(x: Any) -> tuple[str, str] | None:
     """The module and the name in it by which one finds an object; None if there are none."""
-    if not isinstance(x, _NAMED) and not type(x).__module__.startswith("zyg."):
+    if not isinstance(x, _NAMED) and not is_zygs(type(x).__module__):
         return None  # asking it may run code of the user's
     name = getattr(x, "__qualname__", None) or getattr(x, "__name__", None)
     owner = x.__self__ if type(x) is types.BuiltinFunctionType else None
@@ -64,6 +64,11 @@ def named(x: Any) -> tuple[str, str] | None:
     if type(module) is not str or type(name) is not str:
         return None
     return (module, name) if found(module, name) is x else None
+
+
+def is_zygs(module: Any) -> bool:
+    """Whether this is the name of a module of zyg."""
+    return type(module) is str and module.startswith("zyg.")
 
 
 def found(module: str, name: str) -> Any:
@@ -239,4 +244,4 @@ def is_empty(cell: types.CellType) -> bool:
     return False
 
 
-__all__ = ["PLAIN", "NotPlain", "digest", "found", "is_empty", "is_known_by_name", "named"]
+__all__ = ["PLAIN", "NotPlain", "digest", "found", "is_empty", "is_known_by_name", "is_zygs", "named"]

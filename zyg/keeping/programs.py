@@ -34,7 +34,7 @@ from ..ir.records import _FIELDS, record
 from ..pipeline import Compiled, Request
 from ..transforms import Transform
 from ..typeof import type_of
-from .describing import PLAIN, NotPlain, digest, named
+from .describing import PLAIN, NotPlain, digest, is_zygs, named
 from .places import Places, given, reached
 
 
@@ -52,7 +52,8 @@ class Anew:
         self._of = [weakref.ref(transform), *[one for one in self._of if one() is not None]]
 
     def __call__(self) -> Compiled:
-        if self._made is None:
+        made = self._made
+        if made is None:
             from .. import pipeline
             from ..callables import make_callable
 
@@ -61,8 +62,8 @@ class Anew:
                 raise InternalError(
                     "a program that was found on disk is asked for more than it is, and its function is gone", "kept"
                 )
-            self._made = pipeline.compile(Request(make_callable(transform), *self._what))
-        return self._made
+            made = self._made = pipeline.compile(Request(make_callable(transform), *self._what))
+        return made
 
 
 @record(eq=False)
@@ -253,14 +254,10 @@ def _is_of_zyg(x: Any) -> bool:
     """Whether this is a module of zyg, the names in one, or a function of one: that is told by all of its source."""
     if type(x) is dict:
         name = x.get("__name__")
-        return _is_zygs(name) and x is vars(sys.modules.get(name, sys))
+        return is_zygs(name) and x is vars(sys.modules.get(str(name), sys))
     if isinstance(x, types.ModuleType):
-        return _is_zygs(x.__name__)
-    return _is_zygs(type(x).__module__) or type(x) is types.FunctionType and _is_zygs(x.__module__)
-
-
-def _is_zygs(module: Any) -> bool:
-    return type(module) is str and module.startswith("zyg.")
+        return is_zygs(x.__name__)
+    return is_zygs(type(x).__module__) or type(x) is types.FunctionType and is_zygs(x.__module__)
 
 
 def _plain(x: Any) -> Any:
@@ -274,7 +271,7 @@ def _plain(x: Any) -> Any:
 
 def _provided(providers: Sequence[str]) -> str:
     """What is said by those who know where C functions are, which are there from now on."""
-    modules = [importlib.import_module(name) for name in providers if _is_zygs(name)]
+    modules = [importlib.import_module(name) for name in providers if is_zygs(name)]
     return " ".join([module.told() for module in modules if hasattr(module, "told")])
 
 
@@ -312,7 +309,7 @@ class _Reading:
             tuple([self.write(*one) for one in writes]), anew,
         )  # fmt: skip
         self.errors = [self.error(*site) for site in errors]
-        self.departed = None if effects is None else departures.Handler(effects)
+        self.departed = None if effects is None else departures.Handler(lambda: effects)
         signature = Signature(
             request.types,
             found.result,
