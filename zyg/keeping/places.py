@@ -14,7 +14,7 @@ has reached all others, by names, attributes, cells and defaults, and has left a
     ("base", n, k)          in the order of class n
     ("item of", n, k)       of tuple n                ("held", n)             a cell with object n
     ("gradient", n, names)  the class of gradients by objects of class n; ("gradient by", name, variables)
-    ("named", module, name) for what is known by its name; ("module", name)
+    ("named", module, name) for what is known by its name; ("module", name); ("names of", module)
 
 With each but dicts, cells and what is read at each call goes a digest of its description (describing.py), if that is not in the name of
 the request: another process goes the same ways, and the program is what it looks for if it finds the same.
@@ -110,6 +110,9 @@ class Places:
 def _by_itself(x: Any) -> Step | None:
     if isinstance(x, types.ModuleType):
         return "module", x.__name__
+    if type(x) is dict:
+        name = x.get("__name__")
+        return ("names of", name) if type(name) is str and vars(sys.modules.get(name, sys)) is x else None
     place = named(x)
     return None if place is None else ("named", *place)
 
@@ -196,6 +199,7 @@ _STEPS: dict[str, Any] = {
     "gradient by": lambda there, name, variables: closure_gradient_class(name, variables),
     "named": _by_name,
     "module": lambda there, name: sys.modules[name],
+    "names of": lambda there, name: vars(sys.modules[name]),
 }
 
 

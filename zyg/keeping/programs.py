@@ -100,6 +100,15 @@ class Program:
         there = reached(steps, given(self.request.function, self.request.types))
         return None if there is None else _Reading(self, there).compiled(*rest)
 
+    def way(self) -> tuple[Any, ...] | None:
+        """What has helped where this was refused, if that is known: it is no more than where to look first."""
+        content = None if self.name is None else disk.load(disk.key(self.name, "way"))
+        return None if content is None else marshal.loads(content)
+
+    def keep_way(self, way: tuple[Any, ...]) -> None:
+        if self.name is not None and self.way() != way:
+            disk.store(disk.key(self.name, "way"), marshal.dumps(way))
+
     def keep(self, compiled: Compiled) -> None:
         """Have later processes find it, if it can be told."""
         if self.name is None or self.name != _name_of(self.request):  # it was changed meanwhile
