@@ -29,21 +29,14 @@ class Input:
     type: Type
 
 
-@record(frozen=True, eq=False)
-class OwnRule:
-    """That a function has no rule but those of zyg itself. `function`: it, or its module and name, where that need not be loaded."""
-
-    kind: str
-    function: Any
-
-    def holds(self) -> bool:
-        if type(self.function) is not tuple:
-            return not rules.has_users_rule(self.kind, self.function)
-        module, name = self.function
-        found: Any = sys.modules.get(module)
+def has_own_rule(kind: str, function: Any) -> bool:
+    """Whether a function has no rule but those of zyg itself. `function`: it, or its module and name, where that need not be loaded."""
+    if type(function) is tuple:
+        module, name = function
+        function = sys.modules.get(module)
         for part in name.split("."):
-            found = getattr(found, part, None)
-        return found is None or not rules.has_users_rule(self.kind, found)
+            function = getattr(function, part, None)
+    return function is None or not rules.has_users_rule(kind, function)
 
 
 def native_guards(guards: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
@@ -121,7 +114,7 @@ def rules_hold(guards: Iterable[tuple[Any, ...]], parameters: Iterable[Type] = (
         "ruled instances": rules.has_ruled_instances,
     }
     return all(
-        guard[1].holds() if guard[0] == "own rule" else find[guard[0]](guard[1]) is guard[2]
+        has_own_rule(*guard[1:]) if guard[0] == "own rule" else find[guard[0]](guard[1]) is guard[2]
         for guard in guards
         if guard[0] in find or guard[0] == "own rule"
     )
@@ -155,4 +148,13 @@ def native_input(source: Any) -> tuple[Any, ...]:
     return ("cell", source.container) if source.kind == "cell" else ("global", source.container, source.name)
 
 
-__all__ = ["Input", "OwnRule", "can_change", "input_value", "inputs_fit", "native_guards", "native_input", "rules_hold"]
+__all__ = [
+    "Input",
+    "can_change",
+    "has_own_rule",
+    "input_value",
+    "inputs_fit",
+    "native_guards",
+    "native_input",
+    "rules_hold",
+]

@@ -19,7 +19,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 from . import rules
-from .assumptions import Input, OwnRule
+from .assumptions import Input
 from .errors import Unsupported, type_text
 from .fallback import KNOWN_BY_IDENTITY, Refusal, cell_kind, kinds_of, names_of
 from .homes import home
@@ -238,9 +238,7 @@ def _holds_data(value: Any) -> bool:
         return "__name__" not in value  # else the namespace of a module
     if (transform := transform_of(value)) is not None:
         return transform.function is not None and _holds_data(transform.function)
-    if isinstance(value, (types.ModuleType, type, types.CodeType, Rule, OwnRule)) or _is_library(
-        type(value).__module__
-    ):
+    if isinstance(value, (types.ModuleType, type, types.CodeType, Rule)) or _is_library(type(value).__module__):
         return False
     return getattr(sys.modules.get(home(value)), getattr(value, "__name__", ""), None) is not value
 

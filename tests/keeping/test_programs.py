@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import marshal
 import os
 import subprocess
 import sys
 import traceback
+import weakref
 
 import numpy as np
 import pytest
@@ -293,6 +295,28 @@ def test_a_rule_that_is_made_afterwards():
     assert world.call("h(2.5)") == (5.0, True)
     zyg.adjoint(world.main.g)(lambda x: (x * x, lambda d: (100.0,)))
     assert world.main.h(2.5) == 100.0
+
+
+def test_rules_of_functions_that_share_what_was_found():
+    text = "def make(c):\n    @zyg.jit(cache=True)\n    def f(x):\n        return c * x * x\n    return f\nf, g = make(1.0), make(2.0)\n"
+    World(text).call("zyg.grad(f)(2.5)")
+    world = World(text)
+    assert world.call("zyg.grad(f)(2.5)") == (5.0, True)
+    assert eval("zyg.grad(g)(2.5)", vars(world.main)) == 10.0
+    zyg.adjoint(world.main.g)(lambda x: (x * x, lambda d: (100.0,)))
+    assert eval("zyg.grad(g)(2.5)", vars(world.main)) == 100.0
+    assert eval("zyg.grad(f)(2.5)", vars(world.main)) == 5.0
+
+
+def test_what_was_found_keeps_no_function_alive():
+    text = function("return c * x * x") + "c = 2.0\nh = zyg.grad(f)\n"
+    World(text).call("h(2.5)")
+    world = World(text)
+    assert world.call("h(2.5)") == (10.0, True)
+    gone = weakref.ref(world.main.f), weakref.ref(world.main.f.py_func)
+    vars(world.main).clear()
+    gc.collect()
+    assert [one() for one in gone] == [None, None]
 
 
 def test_a_rule_for_a_function_of_python():

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import circumstances, departures, rules
-from ..assumptions import Input, OwnRule, can_change, input_value
+from ..assumptions import Input, can_change, input_value
 from ..backend.calling import Signature, columns, rebuild, writer
 from ..backend.llvm import cache as disk
 from ..backend.llvm.engine import Pieces, link_program
@@ -335,9 +335,9 @@ class _Reading:
         return None if native is None else Compiled(found, native, anew)
 
     def guard(self, kind: str, first: int, *rest: Any) -> tuple[Any, ...]:
-        x: Any = self.there[first] if first >= 0 else rest[1:]
+        x: Any = self.there[first] if first >= 0 else tuple(rest[1:])
         if kind == "own rule":
-            return kind, OwnRule(rest[0], x)
+            return kind, rest[0], x
         if kind == "function":
             return kind, x, x.__code__, x.__defaults__, x.__kwdefaults__
         if kind == "ruled instances":
