@@ -465,7 +465,7 @@ class Dispatcher:
         """Have other processes know what has helped where this call was refused at first."""
         if effective_options(self.transform).cache:
             program = self._program(self.types_of(args, keywords, MAX_ROWS, ByValue()), tuple(keywords), False)
-            program.keep_way((apart, tuple(by_value.arguments), by_value.variables))
+            program.keep_way((apart, tuple(sorted(by_value.arguments, key=str)), by_value.variables))
 
     def _by_known_way(self, types: tuple[Type, ...], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """What is on disk for a call that other processes have refused at first, if anything is."""
