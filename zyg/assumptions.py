@@ -7,14 +7,36 @@ names up again by itself; `native_guards` and `native_input` say what it looks a
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from . import rules
 from .errors import UntypableValue
+from .ir.records import record
 from .ir.types import Closure, Type, children
 from .typeof import type_of
+
+
+@record(frozen=True, eq=False)
+class Input:
+    """A hidden parameter: what a global or a closure cell holds, read at each call."""
+
+    kind: str  # "global" or "cell"
+    container: Any
+    name: str | None
+    type: Type
+
+
+def has_own_rule(kind: str, function: Any) -> bool:
+    """Whether a function has no rule but those of zyg itself. `function`: it, or its module and name, where that need not be loaded."""
+    if type(function) is tuple:
+        module, name = function
+        function = sys.modules.get(module)
+        for part in name.split("."):
+            function = getattr(function, part, None)
+    return function is None or not rules.has_users_rule(kind, function)
 
 
 def native_guards(guards: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
@@ -26,9 +48,11 @@ def native_guards(guards: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
     for guard in guards:
         kind, *rest = guard
-        if kind in ("rule", "tangent rule", "ruled instances"):
+        if kind in ("rule", "tangent rule", "own rule", "ruled instances"):
             # All of them at once, by the epoch of the registry: a new rule is rare.
             native["rules"] = ("word", rules.epoch_address, rules.epoch())
+        elif kind == "imported":  # a module, when it was compiled: it stays
+            continue
         elif kind == "missing":
             namespace, builtin_names, name = rest
             add("absent", namespace, name)
@@ -37,7 +61,7 @@ def native_guards(guards: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
             _add_attribute(add, *rest)
         elif kind == "lacks":
             owner, name = rest
-            if _can_change(owner):
+            if can_change(owner):
                 add("lacks", owner, name)
         elif kind == "function":
             _add_function(native, *rest)
@@ -56,7 +80,7 @@ def _add_attribute(add: Callable[..., None], owner: Any, name: str, expected: An
             add("attr", owner, name, expected)
         return
     for base in owner.__mro__:
-        if not _can_change(base):
+        if not can_change(base):
             return
         if name in vars(base):
             add("attr", base, name, vars(base)[name])
@@ -64,7 +88,7 @@ def _add_attribute(add: Callable[..., None], owner: Any, name: str, expected: An
         add("lacks", base, name)
 
 
-def _can_change(cls: type) -> bool:
+def can_change(cls: type) -> bool:
     """Whether attributes can be set: a builtin class stays as it is."""
     return bool(cls.__flags__ & _HEAP_TYPE) and not cls.__flags__ & _IMMUTABLE_TYPE
 
@@ -89,7 +113,11 @@ def rules_hold(guards: Iterable[tuple[Any, ...]], parameters: Iterable[Type] = (
         "tangent rule": rules.tangent_rule_for,
         "ruled instances": rules.has_ruled_instances,
     }
-    return all(find[guard[0]](guard[1]) is guard[2] for guard in guards if guard[0] in find)
+    return all(
+        has_own_rule(*guard[1:]) if guard[0] == "own rule" else find[guard[0]](guard[1]) is guard[2]
+        for guard in guards
+        if guard[0] in find or guard[0] == "own rule"
+    )
 
 
 def _has_singled_out(type: Type) -> bool:
@@ -120,4 +148,13 @@ def native_input(source: Any) -> tuple[Any, ...]:
     return ("cell", source.container) if source.kind == "cell" else ("global", source.container, source.name)
 
 
-__all__ = ["input_value", "inputs_fit", "native_guards", "native_input", "rules_hold"]
+__all__ = [
+    "Input",
+    "can_change",
+    "has_own_rule",
+    "input_value",
+    "inputs_fit",
+    "native_guards",
+    "native_input",
+    "rules_hold",
+]

@@ -31,7 +31,8 @@ def handler(function: Any, inferred: Any) -> Callable[..., Any] | None:
     transform = transform_of(function)
     if transform is None or transform.kind == "jit" or (transform.function is not None and strict(function)):
         return None
-    return _Handler(inferred.module, inferred.entry, _shared(inferred))
+    module, entry, shared = inferred.module, inferred.entry, _shared(inferred)
+    return Handler(lambda: _effects(module, entry, shared))
 
 
 class Departed(Exception):
@@ -49,13 +50,13 @@ class Departed(Exception):
         error.add_note(text)
 
 
-class _Handler:
-    __slots__ = ("_effects", "_entry", "_module", "_shared")
+class Handler:
+    """`effects` tells what a call may do besides giving its value."""
 
-    def __init__(self, module: Module, entry: str, shared: frozenset[int]):
-        self._module = module
-        self._entry = entry
-        self._shared = shared
+    __slots__ = ("_ask", "_effects")
+
+    def __init__(self, effects: Callable[[], str]):
+        self._ask = effects
         self._effects: str | None = None  # not asked
 
     def __call__(self, raising: Any, native: Any, /, *args: Any, **keywords: Any) -> Any:
@@ -72,7 +73,7 @@ class _Handler:
     def effects(self) -> str:
         """What of the call others see though it has failed; "" if there is nothing."""
         if self._effects is None:
-            self._effects = _effects(self._module, self._entry, self._shared)
+            self._effects = self._ask()
         return self._effects
 
 

@@ -417,9 +417,12 @@ class Dispatcher:
                 raise
             refused = error
         try:
-            return self._specialise_apart(args, keywords, MAX_LIST)
+            found = self._specialise_apart(args, keywords, MAX_LIST)
         except ArgumentError:
             raise refused from None
+        else:
+            self._keep_way(args, keywords, MAX_LIST, self.by_value)
+            return found
         finally:
             del refused  # which has this frame, and so the arguments, in its traceback
 
@@ -453,13 +456,36 @@ class Dispatcher:
                 refused = refused or error
             else:
                 self.by_value = choice
+                self._keep_way(args, keywords, apart, choice)
                 return found
         assert refused is not None
         raise refused
 
+    def _keep_way(self, args: tuple[Any, ...], keywords: dict[str, Any], apart: int, by_value: ByValue) -> None:
+        """Have other processes know what has helped where this call was refused at first."""
+        if effective_options(self.transform).cache:
+            program = self._program(self.types_of(args, keywords, MAX_ROWS, ByValue()), tuple(keywords), False)
+            program.keep_way((apart, tuple(sorted(by_value.arguments, key=str)), by_value.variables))
+
+    def _by_known_way(self, types: tuple[Type, ...], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """What is on disk for a call that other processes have refused at first, if anything is."""
+        way = self._program(types, tuple(keywords), False).way()
+        if way is None:
+            return None
+        apart, arguments, variables = way
+        choice = ByValue(frozenset(arguments), variables)
+        try:
+            found = self._specialise(args, keywords, apart, choice, False)
+        except ArgumentError:
+            return None
+        if found is not None and choice != ByValue():
+            self.by_value = choice
+        return found
+
     def _specialise(
-        self, args: tuple[Any, ...], keywords: dict[str, Any], apart: int, by_value: ByValue
-    ) -> Specialisation:
+        self, args: tuple[Any, ...], keywords: dict[str, Any], apart: int, by_value: ByValue, compiles: bool = True
+    ) -> Any:
+        """The specialisation for these types; without `compiles` None if there is none by now."""
         types = self.types_of(args, keywords, apart, by_value)
         key = (types, tuple(keywords))
         with compile_lock:
@@ -470,8 +496,12 @@ class Dispatcher:
                     if specialisation.entry is not before:
                         self._install()
                     return specialisation
-            specialisation = self._compile(types, tuple(keywords), by_value.variables)
-            if specialisation.entry is None:
+            if compiles and apart == MAX_ROWS and by_value == ByValue() and effective_options(self.transform).cache:
+                found = self._by_known_way(types, args, keywords)
+                if found is not None:
+                    return found
+            specialisation = self._compile(types, tuple(keywords), by_value.variables, compiles)
+            if specialisation is None or specialisation.entry is None:
                 return specialisation
             # Those whose assumptions are broken are of no use any more; those for other types of inputs may be.
             kept = [s for s in known if s.usable()]
@@ -489,7 +519,13 @@ class Dispatcher:
         options = effective_options(self.transform)
         return pipeline.Request(callee, types, keywords, options, fixed, bool(self.exact), bodies=False)
 
-    def _compile(self, types: tuple[Type, ...], keywords: tuple[str, ...], fixed: bool) -> Specialisation:
+    def _program(self, types: tuple[Type, ...], keywords: tuple[str, ...], fixed: bool) -> Any:
+        """A request as it is looked for on disk."""
+        from .keeping.programs import Program  # on demand
+
+        return Program(self.request(types, keywords, fixed), self.transform)
+
+    def _compile(self, types: tuple[Type, ...], keywords: tuple[str, ...], fixed: bool, compiles: bool) -> Any:
         names, positional_only = self._names(len(types) - len(keywords), keywords)
         shape = None
         if self.transform.function is not None:
@@ -497,20 +533,39 @@ class Dispatcher:
 
             shape, asked = sharing.shape_of(self.transform), (types, keywords, fixed)
             for compiled in sharing.find(shape, *asked) if shape is not None else ():
+                if compiled.anew is not None:
+                    compiled.anew.also_of(self.transform)
                 self.accept(compiled.inferred)
                 specialisation = Specialisation(self.name, compiled, names, positional_only, len(keywords))
                 if specialisation.confirm():
                     return specialisation
+        request = self.request(types, keywords, fixed)
+        program = None
+        if request.options.cache and not pipeline.settings.dump:
+            with pipeline.timed(self.name, "kept"):
+                program = self._program(types, keywords, fixed)
+                found = program.find()
+                if found is not None:
+                    self.accept(found.inferred)
+                    specialisation = Specialisation(self.name, found, names, positional_only, len(keywords))
+                    if specialisation.confirm():
+                        if shape is not None:
+                            sharing.note(shape, found, *asked)
+                        return specialisation
+        if not compiles:
+            return None
         # Another thread may change what the code refers to while it is compiled, and do so again and again.  In the end
         # code is run as of when it was compiled, which was during the call, but it is not kept.
         for _ in range(_ATTEMPTS):
-            compiled = pipeline.compile(self.request(types, keywords, fixed))
+            compiled = pipeline.compile(request)
             self.accept(compiled.inferred)
             specialisation = Specialisation(self.name, compiled, names, positional_only, len(keywords))
             with pipeline.timed(self.name, "entry"):
                 if specialisation.confirm():
                     if shape is not None:
                         sharing.note(shape, compiled, *asked)
+                    if program is not None:
+                        program.keep(compiled)
                     return specialisation
         specialisation.stand_alone()
         specialisation.entry = None

@@ -59,6 +59,7 @@ class Compiled:
 
     inferred: Any
     native: Any
+    anew: Any = None  # of a program that was found on disk (keeping/programs.py)
 
 
 # ------------------------------------------------------------------------------------------------- stages

@@ -256,6 +256,12 @@ def users_tangent_rules() -> bool:
     return any(map(is_users, list(_tangents.values())))
 
 
+def has_users_rule(kind: str, function: Any) -> bool:
+    """Whether a callable has a rule ("rule" or "tangent rule") that is not zyg's own."""
+    rule = (_rules if kind == "rule" else _tangents).get(key_of(function))
+    return rule is not None and is_users(rule)
+
+
 def is_users(rule: Rule) -> bool:
     return not str(getattr(rule.function, "__module__", "")).startswith("zyg.")
 

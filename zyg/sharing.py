@@ -19,11 +19,11 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 from . import rules
+from .assumptions import Input
 from .errors import Unsupported, type_text
 from .fallback import KNOWN_BY_IDENTITY, Refusal, cell_kind, kinds_of, names_of
-from .frontend.evaluator import Input
+from .homes import home
 from .ir.records import record, replace
-from .library.registry import home
 from .pipeline import Compiled
 from .rules import Rule
 from .transforms import Transform, transform_of
@@ -148,7 +148,7 @@ def _is_as_it_was(owner: Any, name: str, expected: Any) -> bool:
 def note(shape: Shape, compiled: Compiled, *request: Hashable) -> None:
     """Keep code for other functions of the same shape, if nothing in it is this one's own."""
     places = shape.places()
-    if any(id(value) in places for value in compiled.native.lowered.objects):
+    if any(id(value) in places for value in compiled.native.objects):
         return
     kept = _renamed(compiled, lambda v: places.get(id(v), v))
     inferred = kept.inferred
@@ -251,4 +251,4 @@ def _renamed(compiled: Compiled, rename: Any) -> Compiled:
     inferred = compiled.inferred
     guards = tuple((guard[0], *map(rename, guard[1:])) for guard in inferred.guards)
     inputs = tuple(Input(s.kind, rename(s.container), s.name, s.type) for s in inferred.inputs)
-    return Compiled(replace(inferred, guards=guards, inputs=inputs), compiled.native)
+    return Compiled(replace(inferred, guards=guards, inputs=inputs), compiled.native, compiled.anew)

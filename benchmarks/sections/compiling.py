@@ -1,9 +1,10 @@
 """How long the compilation of a gradient takes: functions of up to thirty lines, each in a fresh process that has compiled
 something before; and that of a Hessian times a vector, `zyg.hvp`, in one that has not compiled the gradient.
 
-Nothing of the program is kept between processes.  What zyg keeps on disk is its own runtime and kernels, which are the same for
-every program: it is there from the second process on.  What the first one takes on a machine is measured as well, and when the
-code of long programs has been made once more, with care (zyg/backend/llvm/tiers.py).
+Nothing of the program is kept between processes, but where it says so.  What zyg keeps on disk is its own runtime and kernels, which are
+the same for every program: it is there from the second process on.  What the first one takes on a machine is measured as well, and when the
+code of long programs has been made once more, with care (zyg/backend/llvm/tiers.py); and the first gradient of a function with `cache=True` in
+a process for which it is on disk (zyg/keeping/).
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from benchmarks.sections.compiling import PROGRAMS
 warnings.simplefilter("error", zyg.FallbackWarning)
 zyg.gradient(lambda x: np.sum(x * 2.0), np.ones(3))
 zyg.gradient(lambda x: x * 2.0, 1.0)
+if sys.argv[2] == "found":
+    zyg.jit(lambda x: x * 2.0, cache=True)(1.0)
 program = PROGRAMS[sys.argv[1]]
 arguments = program.arguments()
 from zyg.pipeline import timings
@@ -40,6 +43,9 @@ with timings() as times:
     begin = time.perf_counter()
     if sys.argv[2] == "gradient":
         zyg.gradient(program.function, *arguments) if program.by is None else zyg.grad(program.function, program.by)(*arguments)
+    elif sys.argv[2] == "found":
+        by = tuple(range(len(arguments))) if program.by is None else program.by
+        zyg.grad(zyg.jit(program.function, cache=True), by)(*arguments)
     elif numbers := [n for n, a in enumerate(arguments) if np.asarray(a).dtype == float]:  # the first that is not of integers
         zyg.hvp(program.function, *arguments, arguments[numbers[0]], argnums=numbers[0])
     total = time.perf_counter() - begin
@@ -54,7 +60,7 @@ print(json.dumps(stages))
 
 def stages(name: str, rounds: int, kept: str = "", of: str = "gradient") -> dict[str, float]:
     """Seconds per stage, the medians of several processes. `kept`: the directory where zyg's own code is kept, or an empty
-    one for each of them. `of`: "gradient" or "hvp"."""
+    one for each of them. `of`: "gradient", "hvp", or "found": that of a function with `cache=True`."""
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     command = [sys.executable, "-c", TIMED, name, of]
 
@@ -84,15 +90,17 @@ def run(settings: Settings) -> dict[str, Any]:
             figures[name] = found = stages(name, rounds, kept)
             found["with nothing kept"] = first["total"]
             found["hvp"] = stages(name, rounds, kept, "hvp")["total"]
+            stages(name, 1, kept, "found")
+            found["found"] = stages(name, rounds, kept, "found")["total"]
             total = found["total"]
             mark = "" if not program.arrays else " (level met)" if total <= LEVEL else " !!"
             shown = [duration(found.get(k, 0.0)) for k in ("typed", "optimised", "native")]
             settled = duration(found["settled"]) if found["settled"] > 1.05 * total else "-"
-            others = [settled, duration(first["total"]), _if_any(found["hvp"])]
+            others = [settled, duration(first["total"]), _if_any(found["hvp"]), duration(found["found"])]
             rows.append([name, *shown, duration(total) + mark, *others])
     print(f"compilation of gradients (level {duration(LEVEL)} for functions of arrays)")
     print("nothing of a program is kept between processes; zyg's runtime and kernels are, but for `first on a machine`")
     stages_shown = ["inference and differentiation", "our passes", "LLVM"]
-    heads = ["", *stages_shown, "first gradient", "made with care", "first on a machine", "first hvp"]
+    heads = ["", *stages_shown, "first gradient", "made with care", "first on a machine", "first hvp", "found on disk"]
     print(table(heads, rows))
     return figures

@@ -12,6 +12,7 @@ import pytest
 
 import zyg
 from tests.turns import each_in_long_turn, each_in_turn
+from zyg import circumstances
 from zyg.backend.llvm import cache
 from zyg.frontend import readymade
 
@@ -185,7 +186,7 @@ def test_who_looks_at_a_program_sees_all_of_it(found):
 @each_in_turn
 def test_source_that_changed_meanwhile_is_not_trusted(monkeypatch):
     monkeypatch.setattr(zyg, "_imported_at", 0.0)
-    assert readymade._source.__wrapped__() is None  # (not that which is remembered)
+    assert circumstances.source.__wrapped__() is None  # (not that which is remembered)
 
 
 @each_in_turn
@@ -193,8 +194,8 @@ def test_source_that_was_replaced_by_older_files_is_not_trusted(monkeypatch, tmp
     source = tmp_path / "source.py"
     source.write_text("")
     os.utime(source, (0, 0))
-    monkeypatch.setattr(readymade, "_ROOT", tmp_path)
-    assert readymade._source.__wrapped__() is None  # (not that which is remembered)
+    monkeypatch.setattr(circumstances, "ROOT", tmp_path)
+    assert circumstances.source.__wrapped__() is None  # (not that which is remembered)
 
 
 @each_in_turn

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from zyg.ir import types as t
 from zyg.ir.core import Value
-from zyg.ir.records import record
-from zyg.ir.types import F64, I64, Array, Scalar, Type
+from zyg.ir.types import F64, I64, Array, Scalar, Type, Write
 from zyg.typeof import SLICE
 
 from .merging import conflict
@@ -152,16 +151,6 @@ class Assembly:
 def disassemble(e: Evaluator, v: Abstract, leaves: list[Value]) -> Type:
     """The structured type of a value; appends its leaves."""
     return Disassembly(e, leaves).of(v)
-
-
-@record(frozen=True)
-class Write:
-    """What is written back into argument object number `number`: attributes or items by name (of which those named
-    `removed` are taken out before), or all items of a list."""
-
-    number: int
-    content: Type
-    removed: tuple[str, ...] = ()
 
 
 class Disassembly:

@@ -8,12 +8,12 @@ from contextlib import contextmanager, suppress
 from types import CellType
 from typing import Any
 
+from zyg.assumptions import Input
 from zyg.errors import Unsupported
 from zyg.ir import types as t
 from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Const, Function, Instr, Module, Position, Target, Value, const
 from zyg.ir.options import Options
-from zyg.ir.records import record
 from zyg.ir.types import Scalar, Type
 
 from .boundary import Assembly
@@ -30,16 +30,6 @@ MAX_ROUNDS = 40
 MAX_NODES = 5000
 # A list that grows with each round of an unrolled loop over it has no end that could be seen.
 MAX_GROWN = 50
-
-
-@record(frozen=True, eq=False)
-class Input:
-    """A hidden parameter: what a global or a closure cell holds, read at each call."""
-
-    kind: str  # "global" or "cell"
-    container: Any
-    name: str | None
-    type: Type
 
 
 class Inference:

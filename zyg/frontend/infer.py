@@ -24,9 +24,9 @@ from zyg.ir import types as t
 from zyg.ir.core import Function, Module, Value, plain_name
 from zyg.ir.options import Options
 from zyg.ir.records import record
-from zyg.ir.types import Type
+from zyg.ir.types import Type, Write
 
-from .boundary import Assembly, Disassembly, Write, written_back
+from .boundary import Assembly, Disassembly, written_back
 from .evaluator import Evaluator, Inference, Input
 from .exact import require_classes
 from .frames import Context, Stop

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 import types as python_types
 from collections.abc import Callable
 from typing import Any
@@ -433,8 +434,13 @@ def _import_name(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
     if not isinstance(level, Known):
         raise e.refuse("an import", hint="import at the top of the module")
     try:
-        return Known(__import__(instr.attrs["name"], frame.globals, None, fromlist, level.object))
+        module = __import__(instr.attrs["name"], frame.globals, None, fromlist, level.object)
+        if not frame.library:
+            e.inference.guard("imported", module)
+            e.inference.guard("imported", sys.modules.get(instr.attrs["name"], module))
+        return Known(module)
     except ImportError as error:
+        e.inference.guard("imported", None)
         e.throw(type(error).__name__, str(error))
         raise AssertionError from None
 

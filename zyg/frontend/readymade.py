@@ -12,14 +12,12 @@ data alone (`marshal`).
 from __future__ import annotations
 
 import marshal
-import os
 import sys
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import zyg
+from zyg import circumstances
 from zyg.ir.core import Function, Instr, Value
 from zyg.ir.readymade import NeedsBody, Readymade
 from zyg.ir.records import record
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     from .functions import Outline
     from .values import FunctionValue
 
-_ROOT = Path(zyg.__file__).parent
 _PLAIN = (str, int, float, bool, bytes, type(None))
 _wanted: set[str] = set()  # code whose body was asked for in this process
 
@@ -64,7 +61,7 @@ def name_of(e: Evaluator, f: FunctionValue, outline: Outline, shape: Any, named:
     """The entry for a call of a function with arguments of this shape (functions.Outline); None if there cannot be one."""
     if outline.order or named or f.captured:
         return None
-    source = _source()
+    source = circumstances.source()
     if source is None:
         return None
     options = e.context.options
@@ -97,43 +94,12 @@ def _plain(x: Any) -> Any:
 
 
 @cache
-def _source() -> str | None:
-    """What stands for all of zyg's source; None if some of it was changed since it was imported.
-
-    It is not read, which would take longer than most functions: whatever writes a file changes when that was (and who keeps the
-    time of modification changes that of the inode)."""
-    found = sorted(_files(str(_ROOT)))
-    if not found or max(max(modified, changed) for _, modified, changed, *_ in found) > zyg._imported_at * 1e9:
-        return None
-    from zyg.backend.llvm import cache as disk
-
-    return disk.digest_of_much(repr(found).encode())
-
-
-def _files(folder: str) -> Iterator[tuple[str, int, int, int, int]]:
-    try:
-        entries = list(os.scandir(folder))
-    except OSError:
-        return
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            if entry.name != "__pycache__":
-                yield from _files(entry.path)
-        elif entry.name.endswith(".py"):
-            found = entry.stat()
-            yield entry.path, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
-
-
-@cache
 def _versions() -> tuple[str, ...]:
     """Of what the code depends on besides."""
-    import numpy as np
+    from zyg.library.provider import provider
 
-    from zyg.backend.llvm.engine import engine
-    from zyg.library import blas
-
-    provider = blas.provider()
-    return np.__version__, engine().circumstances(), str(provider and provider.bits)
+    found = provider()
+    return *circumstances.versions(), str(found and found.bits)
 
 
 # --------------------------------------------------------------------------------------------------- finding

@@ -30,6 +30,11 @@ def is_foreign(symbol: str) -> bool:
     return symbol.partition(".")[0] in _providers
 
 
+def provider_of(symbol: str) -> str:
+    """The module that knows where a C function is."""
+    return _providers[symbol.partition(".")[0]].__module__
+
+
 def address_of(symbol: str) -> int:
     prefix, _, name = symbol.partition(".")
     address = _providers[prefix](name) if prefix in _providers else None
@@ -60,4 +65,14 @@ def sets_them_whole(instr: Instr) -> bool:
     return "m" not in instr.attrs["spec"]
 
 
-__all__ = ["ARRAYS", "WRITTEN", "address_of", "arguments", "arrays_written", "is_foreign", "provide", "sets_them_whole"]
+__all__ = [
+    "ARRAYS",
+    "WRITTEN",
+    "address_of",
+    "arguments",
+    "arrays_written",
+    "is_foreign",
+    "provide",
+    "provider_of",
+    "sets_them_whole",
+]

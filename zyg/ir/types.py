@@ -389,6 +389,16 @@ class Closure(Type):
         return f"{self.code.co_qualname}{{{inside}}}" if inside else self.code.co_qualname
 
 
+@record(frozen=True)
+class Write:
+    """What is written back into argument object number `number`: attributes or items by name (of which those named
+    `removed` are taken out before), or all items of a list."""
+
+    number: int
+    content: Type
+    removed: tuple[str, ...] = ()
+
+
 MUTABLE = (ListType, Sequence, DictType, ObjectOf)  # the types whose values have an identity that programs can see
 
 

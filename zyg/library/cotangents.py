@@ -3,16 +3,12 @@ named tuples for structs and for what functions captured."""
 
 from __future__ import annotations
 
-import weakref
 from abc import abstractmethod
-from collections import namedtuple
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from zyg.autodiff.activity import differentiable
-from zyg.errors import Misuse, Unsupported
+from zyg.errors import Misuse
 from zyg.frontend.evaluator import Evaluator
 from zyg.frontend.later import arrays, complex_arrays, growing, subscripts
 from zyg.frontend.scalars import scalar_value
@@ -41,6 +37,7 @@ from zyg.frontend.values import (
     is_number,
     is_numeric,
 )
+from zyg.gradient_classes import closure_gradient_class, gradient_class
 from zyg.ir.core import Const, Value, array_type, const
 from zyg.ir.types import BOOL, F64, I64, Array, Type, cotangent_type
 
@@ -202,53 +199,6 @@ def _complex(parts: list[Abstract]) -> Abstract:
 
 def _all_none(items: Sequence[Abstract]) -> bool:
     return all(isinstance(i, Known) and i.object is None for i in items)
-
-
-# By class and names. A class that is made anew in each call of a function must go when nobody else has it.
-_gradient_classes: WeakKeyDictionary[type, dict[tuple[str, ...], type]] = WeakKeyDictionary()
-
-
-def gradient_class(cls: type, names: tuple[str, ...]) -> type:
-    """The named tuple that holds the gradient by an instance of `cls`."""
-    made = _gradient_classes.setdefault(cls, {})
-    return made.get(names) or made.setdefault(names, _new_gradient_class(cls, names))
-
-
-def _new_gradient_class(cls: type, names: tuple[str, ...]) -> type:
-    try:
-        made = namedtuple(f"{cls.__name__}Gradient", names)
-    except ValueError as error:
-        raise Unsupported(
-            f"the gradient by a {cls.__qualname__} with the attributes {', '.join(names)}: {str(error)[0].lower()}{str(error)[1:]}",
-            hint="rename the attribute: the gradient is a named tuple, in which `_x` is called x",
-        ) from None
-    made.__module__ = cls.__module__
-    reference = weakref.ref(cls)
-
-    def reduced(self: Any) -> tuple[Any, ...]:
-        of = reference()
-        return (made, tuple(self)) if of is None else (_remade, ((gradient_class, of, names), tuple(self)))
-
-    return _pickled_by(made, reduced)
-
-
-@cache
-def closure_gradient_class(name: str, variables: tuple[str, ...]) -> type:
-    """The named tuple that holds the gradient by what a function captured."""
-    plain = "".join(c for c in name if c.isalnum() or c == "_").strip("_0123456789")
-    made = namedtuple(f"{plain or 'closure'}Gradient", variables, rename=True)
-    return _pickled_by(made, lambda self: (_remade, ((closure_gradient_class, name, variables), tuple(self))))
-
-
-def _pickled_by(made: Any, reduced: Callable[[Any], tuple[Any, ...]]) -> Any:
-    """A class that no module has is pickled by how it is made."""
-    made.__reduce__ = reduced
-    return made
-
-
-def _remade(how: tuple[Any, ...], items: tuple[Any, ...]) -> Any:
-    make, *about = how
-    return make(*about)(*items)
 
 
 def leaves_of(v: Any, heap: Heap, seen: set[Any] | None = None) -> list[Value]:

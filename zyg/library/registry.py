@@ -19,14 +19,12 @@ from __future__ import annotations
 
 import functools
 import importlib
-import sys
 from collections.abc import Callable, Hashable
 from typing import Any
 
-import numpy as np
-
 from zyg.frontend.values import known_key
 
+from ..homes import home
 from ..ir.records import record
 
 NUMPY = (  # what programs use most comes first: looking for it, all before it is loaded
@@ -149,28 +147,14 @@ def method(cls: type, name: str) -> Entry | None:
 
 
 def all_entries() -> dict[Hashable, Entry]:
-    for home in HOMES:
-        _import(home, None)
+    for module in HOMES:
+        _import(module, None)
     return _entries
 
 
 def _load(key: Hashable, target: Any) -> Entry | None:
     """The entry, if one of the modules for functions of the target's home has it."""
     return _import(_listed(home(target)), key)
-
-
-def home(target: Any) -> str:
-    """The module that it says it is from; for methods and attributes that of their class; ufuncs do not say."""
-    if isinstance(target, np.ufunc):
-        if getattr(np, target.__name__, None) is target:
-            return "numpy"
-        special = sys.modules.get("scipy.special")
-        return "scipy.special" if getattr(special, target.__name__, None) is target else ""
-    module = getattr(target, "__module__", None)
-    if module is not None:
-        return module if isinstance(module, str) else ""
-    cls = getattr(target, "__objclass__", None)
-    return (cls or type(getattr(target, "__self__", target))).__module__
 
 
 @functools.cache

@@ -20,9 +20,9 @@ from zyg.ir.core import Const, const
 from zyg.ir.foreign import provide
 from zyg.ir.types import F32, F64, I32
 
-from .blas import _pointer
 from .intrinsics import cut
 from .numpy_.ufuncs import ufunc
+from .provider import pointer_in
 from .registry import emits, implements
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _address(name: str) -> int | None:
     for number in range(4):
         key = name if not number else f"__pyx_fuse_{number - 1}{name}"
         if key in table and _signature(table[key]).startswith("double (double"):
-            return _pointer(table[key])
+            return pointer_in(table[key])
     return None
 
 

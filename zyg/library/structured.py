@@ -39,11 +39,11 @@ from zyg.frontend.values import (
     number_type,
     reachable,
 )
+from zyg.gradient_classes import gradient_class
 from zyg.ir.core import Value, const
 from zyg.ir.types import F32, Array
 
 from . import drivers
-from .cotangents import gradient_class
 from .registry import emits
 from .tangents import twin
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from zyg.autodiff import objects
 from zyg.errors import Unsupported
-from zyg.library.cotangents import closure_gradient_class, gradient_class
+from zyg.gradient_classes import closure_gradient_class, gradient_class
 
 from . import foreign, iteration
 from .cotangents import DATES, INERT, NUMERIC, Refused, is_closed, is_number

@@ -210,7 +210,7 @@ class Boxing(Unboxing):
             e.emit(f"store ptr {capsule}, ptr {e.at(made, layout.TUPLE_ITEMS)}")
         else:
             self.fill_tuple(made, items, leaves, ctx, failed)
-        function = self.object(self.rebuild(type))
+        function = self.object(self.rebuild(type), "rebuild", type)
         call = self.api("PyObject_Call", "ptr", "ptr, ptr, ptr")
         result = self.checked(e.call("ptr", call, f"ptr {function}", f"ptr {made}", "ptr null"), failed)
         e.emit(f"store ptr null, ptr {slot}")
@@ -227,7 +227,7 @@ class Boxing(Unboxing):
         e.emit(f"store ptr {self.objects[write.number]}, ptr {e.at(made, layout.TUPLE_ITEMS)}")
         self.fill_tuple(made, items, leaves, ctx, failed, 1)
         call = self.api("PyObject_Call", "ptr", "ptr, ptr, ptr")
-        arguments = (f"ptr {self.object(function)}", f"ptr {made}", "ptr null")
+        arguments = (f"ptr {self.object(function, 'write', write)}", f"ptr {made}", "ptr null")
         self.decref(self.checked(e.call("ptr", call, *arguments), failed))
         e.emit(f"store ptr null, ptr {slot}")
         self.decref(made)

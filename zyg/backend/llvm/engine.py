@@ -14,8 +14,9 @@ import contextlib
 import ctypes
 import os
 import re
+import sys
 import threading
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -27,7 +28,7 @@ from ...ir.core import Module
 from ...ir.counters import is_brief
 from ...ir.dtypes import NUMPY_SCALARS
 from ...ir.foreign import address_of as foreign_address
-from ...ir.foreign import is_foreign
+from ...ir.foreign import is_foreign, provider_of
 from ...ir.options import Options
 from ...ir.readymade import NeedsBody, Readymade
 from ...ir.records import record, replace
@@ -205,8 +206,9 @@ class Engine:
         if "zyg_array_handler" in imports:  # it is made by a part, which has to be there, with those that it calls
             self.array_handler()
         images: dict[str, bytes] = {}
+        quick = runtime.QUICK if f"{__package__}.cache" not in sys.modules else ()
         for kept in (False, True):
-            own = [name for name in jobs if kept != (name in runtime.QUICK) and name not in self.parts]
+            own = [name for name in jobs if kept != (name in quick) and name not in self.parts]
             if own:
                 images |= zip(own, self.objects([jobs[name] for name in own], kept), strict=True)
         if images:
@@ -260,6 +262,35 @@ class Engine:
         if not image or any(name.encode() in image for name in variants):
             return None
         return replace(code, entry=entry, imports=tuple(name for name in imports if name not in variants))
+
+    def pieces(self, jobs: Sequence[Job], imports: Sequence[str], lowered: Lowered) -> Pieces:
+        """What a later process needs of a module that was compiled of these jobs and is kept on disk."""
+        from . import cache
+
+        library = list(lowered.readymade.values())
+        for symbol, text in lowered.kept.items():
+            entry, declared = self._key(_library_job(text)), _declared(text)
+            image = cache.load(entry) or b""
+            idle = {name for name in declared if _is_variant(name) and name.encode() not in image}
+            wanted = tuple([name for name in declared if name not in idle])
+            library.append(Readymade(symbol, entry, wanted, False, False, None, (), ()))
+        called = self._all_called([name for names in (imports, *[code.imports for code in library]) for name in names])
+        providers = sorted({provider_of(name) for name in called if is_foreign(name)})
+        return Pieces([self._key(job) for job in jobs], imports, library, providers)
+
+    def _all_called(self, names: Sequence[str]) -> set[str]:
+        """With what the parts take from elsewhere that have these."""
+        found: set[str] = set()
+        parts: set[str] = set()
+        work = list(names)
+        while work:
+            name = work.pop()
+            found.add(name)
+            part = _home(name)
+            if part is not None and part not in parts:
+                parts.add(part)
+                work += _declared(_part_job(part).text)
+        return found
 
     def circumstances(self) -> str:
         """What machine code depends on, beside what it is made of."""
@@ -477,21 +508,63 @@ def _declared(text: str) -> list[str]:
 # ------------------------------------------------------------------------------------------ compiled modules
 
 
-@record(eq=False)
-class Native:
-    """Machine code of a module. Keeps alive what the code refers to; texts of the stages are made when asked for."""
+@record(frozen=True)
+class Pieces:
+    """Machine code as a later process finds it: the names of its object files on disk, what they take from elsewhere, the functions of the
+    library that they call (of which symbol, entry and imports are told), and the modules that know where C functions are."""
 
-    module: Module
-    entry: str
-    options: Options
+    images: Sequence[str]
+    imports: Sequence[str]
+    library: Sequence[Readymade]
+    providers: Sequence[str]
+
+
+@record(eq=False)
+class Linked:
+    """Machine code that can be called. Keeps alive what the code refers to."""
+
     signature: Signature
-    lowered: Lowered
+    objects: list[object]
     library: Any = None
     table: Any = None
     careful: Careful | None = None  # what comes in the place of code that was made quickly
 
     def address(self, name: str = ENTRY) -> Address:
         return self.library[name]
+
+    def hold(self) -> Address:
+        """Where the objects are that the code refers to."""
+        self.table = (ctypes.py_object * max(1, len(self.objects)))(*map(ctypes.py_object, self.objects))
+        return ctypes.addressof(self.table)
+
+    def __del__(self) -> None:
+        # Code may be on the stack of a call that is still under way.
+        if _engine is not None and self.library is not None:
+            _engine.graveyard.append((self.library, self.table, self.objects, self.careful))
+
+
+@record(eq=False)
+class Kept(Linked):
+    """That of a program which is on disk as a whole. What it was made of is asked of the same program, compiled."""
+
+    anew: Callable[[], Any] = lambda: None
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "anew" not in vars(self):
+            raise AttributeError(name)
+        return getattr(self.anew(), name)
+
+
+class Native(Linked):
+    """That of a module. Texts of the stages are made when asked for."""
+
+    def __init__(self, module: Module, entry: str, options: Options, signature: Signature, lowered: Lowered):
+        super().__init__(signature, lowered.objects)
+        self.module = module
+        self.entry = entry
+        self.options = options
+        self.lowered = lowered
+        self.pieces: Pieces | None = None  # of what is kept on disk
 
     @property
     def llvm(self) -> str:
@@ -544,11 +617,6 @@ class Native:
                 e.worker.optimise(module, job.effort)
                 found.append((module, job))
         return found
-
-    def __del__(self) -> None:
-        # Code may be on the stack of a call that is still under way.
-        if _engine is not None and self.library is not None:
-            _engine.graveyard.append((self.library, self.table, self.lowered.objects, self.careful))
 
 
 def _without_noise(text: str) -> str:
@@ -625,9 +693,7 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
             text = outer.text() if careful is None else careful.called_by(outer.text())
             jobs = [*jobs, Job(text, None, "quick" if WHOLE_ARRAYS in lowered.module.flags else "careful")]
         images = e.objects(jobs, options.cache)
-        objects = lowered.objects
-        native.table = (ctypes.py_object * max(1, len(objects)))(*map(ctypes.py_object, objects))
-        extra = {"zyg_objects": ctypes.addressof(native.table), **e.library(lowered.kept, lowered.readymade)}
+        extra = {"zyg_objects": native.hold(), **e.library(lowered.kept, lowered.readymade)}
         found = {name: e.on_disk(code, lowered.kept[code.symbol]) for name, code in lowered.offers.items()}
         lowered.offers = {name: code for name, code in found.items() if code is not None}
         imports = dict.fromkeys(n for m in (lowered.module, outer) for n in m.imports())
@@ -637,7 +703,10 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
             imports |= dict.fromkeys(careful.places())
             exports += careful.exports()
         e.clear_away()
-        native.library = e.link(images, used(lowered, imports, images), exports, extra)
+        wanted = used(lowered, imports, images)
+        native.library = e.link(images, wanted, exports, extra)
+        if options.cache:
+            native.pieces = e.pieces(jobs, wanted, lowered)
         if careful is not None:
             native.careful = careful
             careful.begin(native, e, list(imports), extra)
@@ -646,4 +715,34 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
     return native
 
 
-__all__ = ["Engine", "Native", "Signature", "arena_bytes", "compile_module", "engine"]
+def link_program(pieces: Pieces, objects: list[object], signature: Signature, anew: Callable[[], Any]) -> Kept | None:
+    """A program that is on disk; None if parts of it are not there any more, or it calls what is not."""
+    from . import cache
+
+    e = engine()
+    with e.lock:
+        images = [image for name in pieces.images if (image := cache.load(name)) is not None]
+        if len(images) < len(pieces.images):
+            return None
+        kept = Kept(signature, objects, anew=anew)
+        try:
+            extra = {"zyg_objects": kept.hold(), **e.library({}, {code.symbol: code for code in pieces.library})}
+            e.clear_away()
+            kept.library = e.link(images, pieces.imports, [ENTRY], extra)
+        except (NeedsBody, LookupError):
+            return None
+    return kept
+
+
+__all__ = [
+    "Engine",
+    "Kept",
+    "Linked",
+    "Native",
+    "Pieces",
+    "Signature",
+    "arena_bytes",
+    "compile_module",
+    "engine",
+    "link_program",
+]

@@ -233,7 +233,7 @@ class EntryLowering:
         e.start(departed)
         function = e.module.external("zyg_departed", "ptr", "ptr, ptr, ptr, ptr, i64, ptr", "nounwind")
         arguments = ("ptr %self", "ptr %args", "i64 %nargs", "ptr %kwnames")
-        handler = e.object(self.departed)
+        handler = e.object(self.departed, "departed")
         self.count_running(1)
         found = e.call("ptr", function, f"ptr {handler}", f"ptr {self.kept}", *arguments, attributes="cold")
         self.count_running(-1)
@@ -321,7 +321,7 @@ class EntryLowering:
             self.count_running(1)
         fail = e.module.external("zyg_fail", "ptr", "ptr, i32, ptr", "nounwind")
         values = e.at(ctx, runtime.CTX.error) if self.abi.needs_ctx else "null"
-        raiser = e.object(self.raiser)
+        raiser = e.object(self.raiser, "raiser")
         nothing = e.call("ptr", fail, f"ptr {raiser}", f"i32 {status}", f"ptr {values}", attributes="cold")
         if not self.runs_python:
             self.count_running(-1)

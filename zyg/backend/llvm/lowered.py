@@ -38,6 +38,7 @@ class Lowered:
     `settled`: symbols of functions in which LLVM's optimiser would find little; `inlined`: of those that are called once;
     `straight`: of those that are no loops over elements.
     `masks`: the processor can leave out lanes of vectors.
+    `recipes`: how those of the objects are made that exist for this code alone, by index: what they are, and of which type.
     `shares`: operations on all elements of arrays are calls of functions that do one for arrays of some types (`shared`).
     `kept`: the text of modules of one function each, and of those it calls, the same in all programs that call it, by its symbol;
     `readymade`: those of an earlier process; `offers`: those that can be such for others, by the name of the function.
@@ -51,6 +52,7 @@ class Lowered:
     statuses: dict[ErrorSite, int] = field(default_factory=dict)
     pairs: dict[tuple[ErrorSite, ErrorSite], int] = field(default_factory=dict)
     indices: dict[int, int] = field(default_factory=dict)  # by the identity of an object
+    recipes: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     settled: set[str] = field(default_factory=set)
     inlined: set[str] = field(default_factory=set)
     straight: set[str] = field(default_factory=set)
@@ -159,9 +161,11 @@ class CodeEmitter(Emitter):
         super().__init__(module)
         self.lowered = lowered
 
-    def object(self, value: object) -> str:
-        """A borrowed reference to a Python object that the compiled code keeps."""
+    def object(self, value: object, *recipe: Any) -> str:
+        """A borrowed reference to a Python object that the compiled code keeps. `recipe`: of what it was made for it (`Lowered.recipes`)."""
         index = self.lowered.object_index(value)
+        if recipe:
+            self.lowered.recipes[index] = recipe
         return self.field("ptr", self.module.external("zyg_objects"), 8 * index, "", "object")
 
 

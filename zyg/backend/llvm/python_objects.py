@@ -112,8 +112,8 @@ class PythonObjects:
     def field(self, type: str, base: str, offset: int, hint: str = "t") -> str:
         return self.e.field(type, base, offset, "", hint)
 
-    def object(self, value: object) -> str:
-        return self.e.object(value)
+    def object(self, value: object, *recipe: Any) -> str:
+        return self.e.object(value, *recipe)
 
     def require_equal(self, type: str, x: str, y: str, miss: str) -> None:
         self.e.require(self.e.let(f"icmp eq {type} {x}, {y}"), miss)

@@ -279,7 +279,7 @@ class Unboxing(PythonObjects):
 
         if isinstance(type.item, Sequence):
             self.tables.append(o)
-        function = self.object(columns(type))
+        function = self.object(columns(type), "columns", type)
         call = self.api("zyg_call_or_null", "ptr", "ptr, ptr")
         made = self.checked(e.call("ptr", call, f"ptr {function}", f"ptr {o}", hint="columns"), miss)
         self.keep(made)

@@ -53,7 +53,7 @@ PARTS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 HOT = {"fastpaths", "shelves"}  # parts that LLVM optimises
 LARGE = {"pulls"}  # parts that LLVM simplifies, but takes no care with their code
-# Parts for scalars are compiled in less time than it takes to load what finds code on disk.
+# Parts for scalars are compiled in less time than it takes to load what finds code on disk, if that is not loaded yet.
 QUICK = {"callables", "entries", "objects", "numbers", "control"}
 HOMES = {symbol: part for part, symbols in PARTS.items() for symbol in symbols}
 
