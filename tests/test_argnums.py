@@ -144,6 +144,7 @@ def test_results_that_share_memory_go_on_sharing_it_in_object_code(tail) -> None
     assert zyg.gradient(found, x)[0] == pytest.approx(np.array(by_differences), rel=1e-6, abs=1e-6)
 
 
+@each_in_long_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize(
     "found, expected",
@@ -213,7 +214,7 @@ def dynamic(x, y, table={1: 2.0}):  # noqa: B006
         return x
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize(
     "f",

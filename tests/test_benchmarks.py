@@ -6,7 +6,7 @@ import pytest
 from benchmarks import applications, arguments, cases, dense, designs, dynamic, everyday, mixed, programs, small_arrays
 from benchmarks.cases import BENCHMARKS, flat_gradient
 from benchmarks.sections.settings import builds
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 from .oracles import differences, dual
 
@@ -81,7 +81,7 @@ def test_gradients_of_dynamic_programs(name):
         assert found[at] == pytest.approx((values[0] - values[1]) / (2 * h), rel=1e-5, abs=1e-6)
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("name", dense.PROGRAMS)
 def test_gradients_of_dense_programs(name):
     import zyg
@@ -105,7 +105,7 @@ def test_gradients_of_dense_programs(name):
 EVERYDAY = everyday.PROGRAMS | designs.PROGRAMS | applications.PROGRAMS | mixed.PROGRAMS | small_arrays.PROGRAMS
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("name", list(EVERYDAY))
 def test_gradients_of_everyday_programs(name):
     from benchmarks.sections.dynamic import disagreement

@@ -203,6 +203,7 @@ def test_tangents(kind, way):
         zyg.jvp(together, ([*given(make, (0, 1, 0))],), ([make(0.5, 1.0), None, other],))
 
 
+@each_in_long_turn
 @ways
 @pytest.mark.parametrize("kind, pattern", list(zip([*KINDS, *KINDS], [*PATTERNS, *PATTERNS, *PATTERNS])))
 def test_second_derivatives(kind, pattern, way):

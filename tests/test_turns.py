@@ -16,25 +16,25 @@ def item(name: str, *marks: pytest.MarkDecorator) -> Any:
 @pytest.mark.parametrize(
     "marks, runs",
     [
-        ([], 6),
-        ([turns.each_in_turn], 2),
+        ([], 9),
+        ([turns.each_in_turn], 3),
         ([turns.each_in_long_turn], 1),
         ([turns.each_in_long_turn, turns.each_in_turn], 1),  # a function, and its module
     ],
 )
-def test_in_two_days_three_pythons_run_each_case(marks: list[Any], runs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_three_days_three_pythons_run_each_case(marks: list[Any], runs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "EVERY_TURN", False)
     whose: Counter[tuple[int, int]] = Counter()
-    for name in (f"test_it[{n}]" for n in range(600)):
+    for name in (f"test_it[{n}]" for n in range(900)):
         own = []
         for turn in range(3):
-            for day in (20000, 20001):
+            for day in (20000, 20001, 20002):
                 monkeypatch.setattr(turns, "TURN", turn)
                 monkeypatch.setattr(turns, "DAY", day)
                 if not turns.is_of_another_turn(item(name, *marks)):
                     own.append((turn, day))
-        assert len(own) == runs and (runs != 2 or len({turn for turn, _ in own}) == 1)
+        assert len(own) == runs and (runs != 3 or len({turn for turn, _ in own}) == 1)
         whose.update(own)
-    assert len(whose) == 6 and min(whose.values()) > 0.8 * 600 * runs / 6
+    assert len(whose) == 9 and min(whose.values()) > 0.8 * 900 * runs / 9
     monkeypatch.setattr(turns, "EVERY_TURN", True)
     assert not turns.is_of_another_turn(item("test_it", *marks))

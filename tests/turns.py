@@ -1,7 +1,7 @@
 """Expensive cases are taken in turns: each of three successive Python versions runs a third of them, all three run all.
 
 What is true of every Python alike (a derivative's formula, compiled code against NumPy) and takes long to compile goes by
-turns; of what takes longest, one half is run on one day, the other on the next. `EVERY_TURN=1 python -m pytest` runs all cases
+turns; of what takes longest, each of three successive days runs a third. `EVERY_TURN=1 python -m pytest` runs all cases
 on one Python.
 """
 
@@ -16,14 +16,14 @@ import pytest
 
 TURN = sys.version_info[1] % 3
 EVERY_TURN = bool(os.environ.get("EVERY_TURN"))
-# In the environment it is the same for all processes of a run, past midnight too; ZYG_TESTS_DAY=0 or 1 runs what a certain day does.
+# In the environment it is the same for all processes of a run, past midnight too; ZYG_TESTS_DAY=0, 1 or 2 runs what a certain day does.
 DAY = int(os.environ.setdefault("ZYG_TESTS_DAY", str(int(time.time()) // 86400)))
 
 # A mark of a test, or `pytestmark` of a module. By the test's name and parameters, it is one Python's turn (conftest.py reads
 # the mark).
 each_in_turn = pytest.mark.each_in_turn
-# What takes a second and more is, beside that, every other day's turn.
-each_in_long_turn = pytest.mark.each_in_turn(days=2)
+# What takes a second and more is, beside that, every third day's turn.
+each_in_long_turn = pytest.mark.each_in_turn(days=3)
 
 
 def own_third(cases: list[str]) -> list[str]:

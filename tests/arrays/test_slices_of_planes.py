@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 draw = np.random.default_rng(11)
 
@@ -45,7 +45,7 @@ LAYOUTS = {
 }
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("of", [curved, turned, deep], ids=lambda f: f.__name__)
 def test_values_and_gradients(of):
     value, gradient = zyg.jit(lambda u: energy(u, of)), zyg.grad(lambda u: energy(u, of))

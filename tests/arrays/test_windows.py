@@ -8,7 +8,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 pytestmark = each_in_turn
 
@@ -55,6 +55,7 @@ def _written(made):
     return made
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("name", MADE)
 def test_what_is_made_of_windows(name):
     expected, got = MADE[name](X, K), zyg.jit(MADE[name])(X, K)

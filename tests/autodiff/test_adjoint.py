@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.activity import dependence
 from zyg.autodiff.adjoint import adjoint
 from zyg.ir.builder import Builder
@@ -335,6 +335,7 @@ def test_gradient_after_optimisation(name, args):
     assert run(module, *args, 1.0, entry=made.function) == pytest.approx(expected, rel=1e-13)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("order", [2, 3, 4])
 @pytest.mark.parametrize("name", sorted(SCALAR_CASES))
 def test_nested(name, order):

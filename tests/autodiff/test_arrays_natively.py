@@ -321,6 +321,7 @@ def both_ways():
     return pickle.loads(done.stdout)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("name", [*ELEMENTS, *PRODUCTS])
 def test_native_code_finds_what_python_finds(both_ways, name):
     in_python, natively = (found[name] for found in both_ways)

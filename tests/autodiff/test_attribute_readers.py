@@ -340,6 +340,7 @@ def in_a_try(f):
     return program
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("watched", [False, True], ids=["plain", "watched"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_values_and_derivatives(name, watched):

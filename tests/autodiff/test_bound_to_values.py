@@ -12,7 +12,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn
 from zyg.fallback import python_pullback
 
 
@@ -200,7 +200,7 @@ def slope(function, x):
     return python_pullback(function, (x,), {})[1](1.0)[0]
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_derivatives(function):
     assert slope(function, 0.7) == pytest.approx(differences.derivative(function, 0.7), rel=1e-7)
@@ -236,7 +236,7 @@ def bound_by_hand(x):
     )
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 def test_methods_that_are_made_by_hand():
     for _ in range(2):

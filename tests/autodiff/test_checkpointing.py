@@ -221,7 +221,7 @@ def same(got, wanted):
     return got is not None and np.allclose(got, wanted, rtol=1e-12, atol=0.0)
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize(("program", "schedule"), list(itertools.product(PROGRAMS, SCHEDULES)),
                          ids=lambda x: getattr(x, "__name__", x))  # fmt: skip
 def test_gradient_and_value_are_those_of_the_plain_loop(program, schedule):
@@ -234,7 +234,7 @@ def test_gradient_and_value_are_those_of_the_plain_loop(program, schedule):
 
 
 @pytest.mark.parametrize("schedule", ["snapshots=3"])
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_a_pullback_can_be_called_again_after_the_arguments_have_changed(program, schedule):
     g, args = program(SCHEDULES[schedule])

@@ -291,6 +291,7 @@ def by_bound_and_unbound(x):
     return sum(v * v for v in each(ways))
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("function", [by_functions, values_of_generators, by_bound_and_unbound])
 def test_generators_made_where_they_are_handed_over_to(function):
     for x in (0.7, 1.3):

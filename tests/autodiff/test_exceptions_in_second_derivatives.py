@@ -558,6 +558,7 @@ def test_first_and_second_derivatives(f):
     assert zyg.jvp(lambda x: zyg.grad(f)(x), (X,), (1.0,)) == (pytest.approx(first, rel=1e-7), wanted)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("name", CASES)
 def test_whatever_calls(name):
     f, x, y, h = caught(CASES[name]), 1.5, 0.7, 1e-5

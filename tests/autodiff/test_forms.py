@@ -328,7 +328,7 @@ def _slope(f: Callable[[float, bool], float], x: float, safe: bool) -> float:
     return (8 * (c - b) - (d - a)) / (12 * h)
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_plain_and_watched_in_turn(program: Callable[[float, bool], float]) -> None:
     for safe in (True, False, True, False, False):

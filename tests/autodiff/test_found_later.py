@@ -10,7 +10,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn
 from zyg.autodiff.python import compile
 from zyg.fallback import python_pullback
 
@@ -134,7 +134,7 @@ def orders_of_classes(x):
 PROGRAMS = [trees, truths, delegating, made_named_tuples, texts, orders_of_classes]
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_derivatives(f):
     expected = differences.derivative(f, 0.7)

@@ -228,6 +228,7 @@ def program(name, consume):
     return f
 
 
+@each_in_long_turn
 @pytest.mark.parametrize(("name", "consume"), CASES)
 def test_all_is_undone_in_its_order(name, consume):
     check(program(name, consume), times=2, rel=1e-6, step=1e-3)

@@ -181,7 +181,7 @@ def of_items(x):
     return total
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize(
     "f", [by_constants, of_the_library, by_another_class, by_another_function, of_items], ids=lambda f: f.__name__

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.fallback import python_pullback
 
 pytestmark = each_in_turn
@@ -79,6 +79,7 @@ def changed_by_a_proxy(x):
     return cell.value * x
 
 
+@each_in_long_turn
 @pytest.mark.parametrize(
     "f", [item_of_a_dictionary, methods_of_a_dictionary, keys, reference, attributes_of_a_proxy, changed_by_a_proxy]
 )

@@ -7,7 +7,7 @@ import pytest
 
 import zyg
 
-from ..turns import each_in_turn
+from ..turns import each_in_long_turn, each_in_turn
 from .agreement import agree
 from .test_classes import Named, Point
 
@@ -182,6 +182,7 @@ def first_and_rest(v):
     return sum(rest) * b
 
 
+@each_in_long_turn
 @pytest.mark.parametrize(
     "function, args",
     [

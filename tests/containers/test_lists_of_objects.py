@@ -19,7 +19,7 @@ from zyg.errors import ArgumentError
 from zyg.typeof import MAX_LIST, MAX_ROWS
 
 from ..oracles.differences import derivative
-from ..turns import each_in_turn
+from ..turns import each_in_long_turn, each_in_turn
 
 FEW, MANY = MAX_ROWS + 4, MAX_LIST + 5  # looked at one by one where they are written, and never
 
@@ -218,7 +218,7 @@ def differences(f: Callable[..., Any], cls: Any, count: int) -> list[tuple[float
     return [tuple(by(k, name) for name in "xy") for k in range(count)]
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda c: c.__name__)
 @pytest.mark.parametrize("f", READ, ids=lambda f: f.__name__)
 def test_what_only_reads_is_native(f: Any, cls: Any) -> None:
@@ -231,7 +231,7 @@ def test_what_only_reads_is_native(f: Any, cls: Any) -> None:
         assert got == pytest.approx(expected, rel=1e-6, abs=1e-7)
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("count", [FEW, MANY])
 @pytest.mark.parametrize("cls", (Point, Body), ids=lambda c: c.__name__)
 @pytest.mark.parametrize("f", WRITTEN, ids=lambda f: f.__name__)
@@ -415,6 +415,7 @@ def test_a_list_in_an_object() -> None:
     assert world.leader is world.bodies[3]
 
 
+@each_in_long_turn
 def test_many_references_of_an_entry() -> None:
     """The references beyond the first ones lie together in memory: none is dropped twice, or kept, by a call that fits or one that does not."""
 

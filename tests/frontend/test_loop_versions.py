@@ -10,7 +10,7 @@ import pytest
 
 import zyg
 
-from ..turns import each_in_turn
+from ..turns import each_in_long_turn, each_in_turn
 from .number_joins import alike
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -61,7 +61,7 @@ def function(body: str, result: str) -> Any:
     return namespace["f"]
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("start", ["0", "1", "0.5"])
 def test_as_in_cpython(loop: str, start: str) -> None:

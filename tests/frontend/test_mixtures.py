@@ -17,7 +17,7 @@ import pytest
 import zyg
 from zyg.fallback import python_pullback
 
-from ..turns import each_in_turn
+from ..turns import each_in_long_turn, each_in_turn
 from .mixtures import alike, outcome
 from .tries import check, programs
 
@@ -37,6 +37,7 @@ FORMS = (
 )  # fmt: skip
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.filterwarnings("ignore")
 def test_as_in_cpython_or_refused(form: str) -> None:

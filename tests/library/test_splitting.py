@@ -7,7 +7,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.fallback import python_pullback
 
 pytestmark = each_in_turn
@@ -39,6 +39,7 @@ def _outcome(function):
         return type(error), str(error)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("call", CALLS)
 def test_places_in_an_array(call):
     parts = eval(f"lambda: {call}", globals())
