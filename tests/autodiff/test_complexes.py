@@ -42,8 +42,13 @@ def not_always_complex(x):
     return abs(z) * (z * (1 + 0j)).real
 
 
+def chosen_beside_real_ones(x):
+    z = max(1j + x, x, key=abs) * max([2j + x, x, 1.0], key=abs)
+    return z.real + z.imag
+
+
 @each_in_turn
-@pytest.mark.parametrize("f", [iterated, all_operators, not_always_complex])
+@pytest.mark.parametrize("f", [iterated, all_operators, not_always_complex, chosen_beside_real_ones])
 def test_derivatives(f):
     for x in (0.1, 0.3, 0.7):
         value, back = pullback(f, (x,))

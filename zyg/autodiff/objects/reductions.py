@@ -167,7 +167,7 @@ def _extreme(function: Any, better: Any) -> Any:
                 return y, (run_chosen_of_several, args.index(y), len(args))
             found, asked = objects.keys.keys_of(list(args), key, better=better)
             at, asked = objects.keys.chosen(function, found, asked)
-            return args[at], (run_chosen_argument, at, tuple(map(is_number, args)), asked)
+            return args[at], (run_chosen_argument, at, tuple(map(is_number, args)), _among_complex(args[at], args), asked)
         iterable = args[0]
         alone = type(iterable) is not list and (key is None or objects.keys.calculates_alone(key))
         standing = alone and draining.is_standing(iterable)
@@ -190,7 +190,7 @@ def _extreme(function: Any, better: Any) -> Any:
             else:
                 found, asked = objects.keys.keys_of(items, key, drain, better)
             at, asked = objects.keys.chosen(function, found, asked, drain)
-            return items[at], (run_chosen_item, at, len(items), drain, asked)
+            return items[at], (run_chosen_item, at, len(items), _among_complex(items[at], items), drain, asked)
         *items, odd = items
         at, asked, best, best_key = 0, None, MISSING, None
         if items:
@@ -253,12 +253,12 @@ def run_chosen_of_several(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def run_chosen_argument(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """What was chosen gets all; the first where several are equal, as in Python."""
-    _, at, numbers, asked = back
+    _, at, numbers, mixed, asked = back
     more = objects.keys.undo(asked, shadows)
     if d is None and more is None:
         return None
-    nothing = of_kink(d) if numbers[at] and d is not None else None
-    result = [nothing if number else None for number in numbers]
+    result = _all_for_one(at, len(numbers), d if numbers[at] else None, mixed)
+    result = [part if number else None for part, number in zip(result, numbers)]
     result[at] = d
     return None, *(objects.keys.added(result, more) or ()), None, None
 
@@ -273,12 +273,18 @@ def run_chosen_plainly(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def run_chosen_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, at, count, drain, asked = back
-    chosen: list[Any] = [of_kink(d) if d is not None and is_number(d) else None] * count
-    chosen[at] = d
-    ds = chosen if d is not None else None
+    _, at, count, mixed, drain, asked = back
+    ds = None if d is None else _all_for_one(at, count, d, mixed)
     ds = objects.keys.added(ds, objects.keys.undo(asked, shadows))
     return None, draining.give(drain, ds, shadows), None, None
+
+
+def _all_for_one(at: int, count: int, d: Any, mixed: tuple[Any, ...] | None) -> list[Any]:
+    """The cotangent of what was chosen among `count` items, and nothing for the others: zeros of their kind, where it is a number."""
+    nothing = of_kink(d) if d is not None and is_number(d) else None
+    ds = [nothing] * count if mixed is None else [real_like(x, nothing) for x in mixed]
+    ds[at] = d
+    return ds
 
 
 def run_default(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
