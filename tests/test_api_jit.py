@@ -2,8 +2,10 @@
 
 import contextlib
 import dataclasses
+import functools
 import gc
 import math
+import os
 import pickle
 import signal
 import subprocess
@@ -350,6 +352,47 @@ def test_an_error_has_the_line_of_the_user_in_its_traceback():
             compiled(1.0)
         entries = [(entry.path.name, entry.lineno + 1) for entry in error.traceback if hasattr(entry.path, "name")]
         assert ("test_api_jit.py", g.__code__.co_firstlineno + 2) in entries
+
+
+class TooLarge(Exception):
+    def __init__(self, v):
+        self.v = 100.0 / (v - 3.0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Fixed:
+    v: float
+
+
+def test_errors_that_python_makes_for_native_code_have_the_line_of_the_user():
+    def own_class(x):
+        if x > 1.0:
+            raise TooLarge(x)
+        return x
+
+    def assigned(x):
+        fixed = Fixed(x)
+        fixed.v = x
+        return fixed.v
+
+    def printed(x):
+        print(f"{x}", end=1)
+        return x
+
+    for function, x, line, raised, within in (
+        (own_class, 2.0, 2, TooLarge, ""),
+        (own_class, 3.0, 2, ZeroDivisionError, "__init__"),
+        (assigned, 2.0, 2, dataclasses.FrozenInstanceError, ""),
+        (printed, 2.0, 1, TypeError, ""),
+    ):
+        for call in (zyg.jit(function), functools.partial(zyg.gradient, function)):
+            for _ in range(2):
+                with pytest.raises(raised) as error:
+                    call(x)
+                own, *behind = [entry for entry in error.traceback if str(entry.path) == __file__][1:]
+                assert (own.lineno + 1, own.name) == (function.__code__.co_firstlineno + line, function.__name__)
+                assert [entry.name for entry in behind] == ([within] if within else [])
+                assert not str(error.traceback[-1].path).startswith(os.path.dirname(zyg.__file__))
 
 
 def test_what_cannot_be_compiled_shows_the_place():

@@ -82,6 +82,44 @@ def test_methods_of_classes():
     assert (zyg.grad(Shapes.area)(2.0), zyg.grad(Shapes().volume)(2.0), zyg.jit(Shapes.area)(3.0)) == (4.0, 12.0, 9.0)
 
 
+def test_decorators_above_and_below_those_of_methods():
+    class Shapes:
+        factor = 3.0
+
+        @zyg.jit
+        @staticmethod
+        def square(x):
+            return x * x
+
+        @zyg.jit(fastmath=True)
+        @classmethod
+        def scaled(cls, x):
+            return cls.factor * x * x
+
+        @zyg.grad
+        @staticmethod
+        def slope(x):
+            return x * x * x
+
+        @zyg.derivative
+        @staticmethod
+        def rate(x):
+            return x**4
+
+        @classmethod
+        @zyg.jit
+        def below(cls, x):
+            return cls.factor * x
+
+    class Larger(Shapes):
+        factor = 5.0
+
+    for shapes in (Shapes, Shapes()):
+        assert (shapes.square(2.0), shapes.scaled(2.0), shapes.slope(2.0), shapes.rate(1.0)) == (4.0, 12.0, 12.0, 4.0)
+        assert zyg.gradient(lambda x, s=shapes: s.square(x) * s.scaled(x), 1.0) == (12.0,)
+    assert (Larger().square(2.0), Larger.scaled(2.0), Larger().below(2.0)) == (4.0, 20.0, 10.0)
+
+
 def test_errors_count_the_users_arguments():
     spring = Spring(1.0, np.array([1.0]))
     with pytest.raises(TypeError, match=r"grad of Spring\.energy by argument 1, but 1 positional argument was given"):

@@ -81,6 +81,8 @@ def jit(
 
 def jit_with(function: Any, options: Options) -> Any:
     """`jit` with the options as one record. A jitted function is compiled again with the new options."""
+    if type(function) in _METHODS:
+        return type(function)(jit_with(function.__func__, options))
     _check_callable("jit", function)
     transform = transform_of(function)
     if transform is not None and transform.kind == "jit":
@@ -110,6 +112,11 @@ def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise TypeError(f"{name} is True or False, not {value!r}")
     return value
+
+
+# What is written between a decorator and a function in the body of a class. They say how the function is reached, so what comes of
+# it is reached in this way as well, whichever decorator stands above.
+_METHODS = frozenset({staticmethod, classmethod})
 
 
 def _check_callable(what: str, function: Any) -> None:
@@ -215,6 +222,8 @@ def value_and_grad(
 
 
 def _with_argnums(kind: str, function: Any, argnums: Any, has_aux: bool) -> Any:
+    if type(function) in _METHODS:
+        return type(function)(_with_argnums(kind, function.__func__, argnums, has_aux))
     _check_callable(kind, function)
     return make_callable(Transform(kind, function, checked_argnums(argnums), has_aux=_flag("has_aux", has_aux)))
 
@@ -227,6 +236,12 @@ def derivative(function: Callable[..., Any]) -> Callable[..., Any]:
     >>> zyg.derivative(f)(10)
     5.0
     """
+    return _derivative(function)
+
+
+def _derivative(function: Any) -> Any:
+    if type(function) in _METHODS:
+        return type(function)(_derivative(function.__func__))
     _check_callable("derivative", function)
     check_one_variable(function)
     return make_callable(Transform("derivative", function))

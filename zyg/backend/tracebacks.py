@@ -87,6 +87,20 @@ def raising(error: BaseException, position: Position | None) -> Callable[[], Non
     return types.FunctionType(code, {}, None, (error,))
 
 
+def placing(position: Position, function: Any) -> Callable[[BaseException], Callable[[], None]]:
+    """What native code asks about an exception that leaves the Python `function` which it has called there: the function that
+    raises it from that place. The first `own_frames` of its traceback, if the class of `function` has such, are not the user's."""
+    own_frames = getattr(type(function), "own_frames", 0)
+
+    def placed(error: BaseException) -> Callable[[], None]:
+        for _ in range(own_frames):
+            if error.__traceback__ is not None:
+                error.__traceback__ = error.__traceback__.tb_next
+        return raising(error, position)
+
+    return placed
+
+
 def _locations(position: Position, units: int) -> bytes:
     """A line table (Objects/locations.md in CPython) that puts every instruction at `position`."""
     has_columns = position.end_line >= position.line and position.end_column > 0

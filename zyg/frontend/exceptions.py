@@ -183,6 +183,8 @@ def join_strings(e: Evaluator, parts: list[Abstract]) -> Abstract:
 class Raise:
     """Called from compiled code: raises `cls` with arguments of which some are texts to be formatted."""
 
+    own_frames = 1  # in tracebacks
+
     def __init__(self, cls: type[BaseException], layout: tuple[tuple[str | None, int], ...]):
         self.cls = cls
         self.layout = layout
@@ -195,6 +197,8 @@ class Raise:
 class Print:
     """Called from compiled code: a function some of whose arguments are texts to be formatted. `keywords` are constant ones,
     `names` those that the last arguments are passed by."""
+
+    own_frames = 1
 
     def __init__(
         self,

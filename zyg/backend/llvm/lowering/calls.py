@@ -5,6 +5,7 @@ from __future__ import annotations
 from ....ir.core import Instr
 from ....ir.readymade import Readymade
 from ....ir.types import SCALARS, flatten
+from ...tracebacks import placing
 from ..boxing import Boxing
 from ..lowered import ErrorSite, FunctionABI, LoweringError
 from ..text import RUNTIME, by_value, component_types, components
@@ -79,6 +80,9 @@ def pycall(e: FunctionLowering, instr: Instr) -> None:
     e.jump(go_on)
     e.start(failed)
     boxing.release_slots()
+    if instr.position is not None:
+        place = e.object(placing(instr.position, instr.attrs["callable"]))
+        e.call("void", e.module.external("zyg_place", "void", "ptr", "cold"), f"ptr {place}")
     e.fail("-1")
     e.start(go_on)
     index = 0

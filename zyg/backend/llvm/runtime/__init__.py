@@ -23,6 +23,7 @@ from .layout import CALLABLE, CTX, GUARD, HEADER, POLL_WORK, RECORD, SAVED
 PARTS: dict[str, tuple[str, ...]] = {
     "callables": ("zyg_vectorcall", "zyg_dispatch", "zyg_traverse", "zyg_clear", "zyg_dealloc"),
     "entries": ("zyg_miss", "zyg_bind", "zyg_equal_constants", "zyg_revalidate", "zyg_fail", "zyg_departed"),
+    "placed": ("zyg_place",),
     "objects": (
         "zyg_long", "zyg_getattr", "zyg_lookup", "zyg_call_or_null", "zyg_wrong_result", "zyg_make_float", "zyg_make_int",
         "zyg_all_different", "zyg_drop_all",
@@ -54,7 +55,7 @@ PARTS: dict[str, tuple[str, ...]] = {
 HOT = {"fastpaths", "shelves"}  # parts that LLVM optimises
 LARGE = {"pulls"}  # parts that LLVM simplifies, but takes no care with their code
 # Parts for scalars are compiled in less time than it takes to load what finds code on disk, if that is not loaded yet.
-QUICK = {"callables", "entries", "objects", "numbers", "control"}
+QUICK = {"callables", "entries", "placed", "objects", "numbers", "control"}
 HOMES = {symbol: part for part, symbols in PARTS.items() for symbol in symbols}
 
 
