@@ -167,7 +167,8 @@ def _extreme(function: Any, better: Any) -> Any:
                 return y, (run_chosen_of_several, args.index(y), len(args))
             found, asked = objects.keys.keys_of(list(args), key, better=better)
             at, asked = objects.keys.chosen(function, found, asked)
-            return args[at], (run_chosen_argument, at, tuple(map(is_number, args)), _among_complex(args[at], args), asked)
+            mixed = _among_complex(args[at], args)
+            return args[at], (run_chosen_argument, at, tuple(map(is_number, args)), mixed, asked)
         iterable = args[0]
         alone = type(iterable) is not list and (key is None or objects.keys.calculates_alone(key))
         standing = alone and draining.is_standing(iterable)
