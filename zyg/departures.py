@@ -166,8 +166,6 @@ def _is_quiet(function: Any, reads: bool) -> bool:
         return True
     if getattr(function, "__module__", None) in _PURE:
         return not function.__name__.startswith(_DOING)
-    if not (getattr(function, "__module__", None) or "").startswith("zyg."):
-        return False
     # Draws move the state of a generator that is not the function's own; that of its own is in an array that they write to.
     return reads if not isinstance(function, _draws()) else function.known is None
 

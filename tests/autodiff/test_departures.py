@@ -68,6 +68,10 @@ def scaled(x, k):
     return x * 10**k
 
 
+def rounded(x, k):
+    return round(x, 2) * 0.0 + x * 10**k
+
+
 def shifted(x, k):
     return x * (1 << k) / (3 << k - 2)
 
@@ -108,6 +112,7 @@ CASES = [
     (negated, 2.0, -(2**63)),
     (met, 2.0, 2**60 + 1),
     (inverse, 2.0, 3),
+    (rounded, 2.0, -3),
 ]
 
 

@@ -204,7 +204,8 @@ def _python_float(e: Evaluator, function: Abstract, *args: Abstract) -> Abstract
     assert isinstance(function, Known)
     leaves: list[Value] = []
     types = tuple(disassemble(e, a, leaves) for a in args)
-    (value,) = e.emit("pycall", *leaves, types=(F64,), callable=function.object, arguments=types, result=F64)
+    attrs = {"callable": function.object, "arguments": types, "result": F64, "reads": True}
+    (value,) = e.emit("pycall", *leaves, types=(F64,), **attrs)
     return Number(e.op("stop", value))
 
 
@@ -217,6 +218,6 @@ def _python_complex(e: Evaluator, function: Abstract, *parts: Abstract) -> Abstr
     assert isinstance(function, Known)
     leaves = [scalar_value(e, part, F64) for part in parts]
     arguments = (Complex(),) * (len(parts) // 2)
-    attrs = {"callable": function.object, "arguments": arguments, "result": Complex()}
+    attrs = {"callable": function.object, "arguments": arguments, "result": Complex(), "reads": True}
     results = e.emit("pycall", *leaves, types=(F64, F64), **attrs)
     return TupleValue(tuple(Number(e.op("stop", r)) for r in results))
