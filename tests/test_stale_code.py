@@ -10,6 +10,7 @@ import pytest
 
 import zyg
 from zyg.autodiff.identity import ByIdentity
+from zyg.fallback import python_pullback
 from zyg.frontend.prepare import _cache as prepared
 from zyg.frontend.prepare import prepare
 
@@ -100,6 +101,74 @@ def test_an_operator_that_a_class_gets_later():
     assert f(Doubled(1.0), Doubled(2.0)) == 3.0
     Doubled.__add__ = lambda self, other: Number(2 * (self.x + other.x))
     assert f(Doubled(1.0), Doubled(2.0)) == 6.0
+
+
+BODY = """
+class Other:
+    def __eq__(self, other):
+        return True
+class Base:
+    pass
+class Held(Base):
+    def __init__(self, v):
+        self.v = v
+@dataclass
+class Data:
+    a: float
+    b: float = 2.0
+    def __post_init__(self):
+        pass
+Named = namedtuple("Named", "p q", defaults=[2.0])
+class Made(type):
+    pass
+class Thing(metaclass=Made):
+    def __init__(self, v):
+        self.v = v
+def f(x):
+    held, data, named, thing = Held(x), Data(x), Named(x), Thing(x)
+    total = held.v + getattr(held, "w", 5.0) + (held == 3.0) + data.a * data.b + named.p * named.q + thing.v
+    if hasattr(held, "u"):
+        total += 10.0
+    held.v = x * x
+    return total + held.v
+def of_arguments(x):
+    return g(x, Held(2.0))
+def g(x, held):
+    return x * held.v + (held == 3.0) + getattr(held, "w", 5.0)
+"""
+LATER = (
+    "Held.w = property(lambda self: self.v)",
+    "Held.u = 3.0",
+    "Held.__setattr__ = lambda self, n, v: object.__setattr__(self, n, v * 2)",
+    "del Held.__setattr__",
+    "Held.__getattribute__ = lambda self, n: 4.0 if n == 'v' else object.__getattribute__(self, n)",
+    "del Held.__getattribute__",
+    "Held.__bases__ = (Other,)",
+    "Held.v = property(lambda self: self.__dict__['v'] * 5, lambda self, v: self.__dict__.__setitem__('v', v))",
+    "del Held.v",
+    "Held.__getattr__ = lambda self, n: 3.0",
+    "Data.__init__.__defaults__ = (7.0,)",
+    "Data.__post_init__ = lambda self: setattr(self, 'a', 0.0)",
+    "Data.__init__ = lambda self, a: setattr(self, 'a', a * 2)",
+    "Named.__new__.__defaults__ = (8.0,)",
+    "Named.p = property(lambda self: 4.0 * self[0])",
+    "Named.__new__ = lambda cls, p: tuple.__new__(cls, (p, p))",
+    "Made.__call__ = lambda cls, v: type.__call__(cls, v * 2)",
+)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize(("name", "changes"), [("f", LATER), ("of_arguments", LATER[:7])])
+def test_classes_that_get_something_later(name, changes):
+    module = make("from dataclasses import dataclass\nfrom collections import namedtuple\n" + BODY)
+    f = module[name]
+    for change in ("", *changes):
+        exec(change, module)
+        slope = (f(3.0 + 1e-5) - f(3.0 - 1e-5)) / 2e-5
+        assert zyg.withgradient(f, 3.0)[1] == (pytest.approx(slope),), change
+        value, back = python_pullback(f, (3.0,), {})
+        assert (value, back(1.0)[0]) == (f(3.0), pytest.approx(slope)), change
+        assert zyg.withgradient(f, 3.0)[0] == f(3.0), change
 
 
 def test_the_code_of_a_method():

@@ -65,6 +65,8 @@ def native_guards(guards: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
                 add("lacks", owner, name)
         elif kind == "function":
             _add_function(native, *rest)
+        elif kind == "mro":
+            _add_bases(native, *rest)
         else:
             add(*guard)
     return list(native.values())
@@ -101,6 +103,14 @@ def _add_function(native: dict[Any, tuple[Any, ...]], function: types.FunctionTy
     for offset, value in zip(fields, expected, strict=True):
         address = id(function) + offset
         native["word", address] = ("word", address, 0 if value is None else id(value))
+
+
+def _add_bases(native: dict[Any, tuple[Any, ...]], cls: type, expected: tuple[type, ...]) -> None:
+    from .backend import cpython as layout
+
+    if _can_change(cls):
+        address = id(cls) + layout.TYPE_MRO
+        native["word", address] = ("word", address, id(expected))
 
 
 def rules_hold(guards: Iterable[tuple[Any, ...]], parameters: Iterable[Type] = ()) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import abc
 import enum
 import functools
+import inspect
 import itertools
 import operator
 import types
+from collections import namedtuple
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, Protocol
 
@@ -433,26 +435,43 @@ _OWN_OBJECT = (
     "__floor__", "__ceil__", "__trunc__", "__divmod__", "__rdivmod__", "__missing__", "__array__", "__array_ufunc__",
     "__array_function__", "__array_interface__", "__get__", "__set__", "__delete__", "__dir__",
 )  # fmt: skip
-_OWN_NAMED_TUPLE = ("__len__", "__getitem__", "__iter__", "__contains__", "__getattribute__", "__getattr__")
+_OWN_NAMED_TUPLE = (
+    "__new__", "__init__", "__len__", "__getitem__", "__iter__", "__contains__", "__getattribute__", "__getattr__",
+)  # fmt: skip
+_FIELD: Any = type(vars(namedtuple("_Named", "x"))["x"])  # what stands for a field in the class of a named tuple
 _NOTHING_OF_THEIR_OWN = {object, Generic, Protocol, abc.ABC}
 
 
 def generated(code: types.CodeType) -> bool:
     """Whether dataclass() or namedtuple() wrote this method."""
-    return code.co_filename == "<string>" and code.co_qualname.startswith(("__create_fn__.", "<lambda>"))
+    if code.co_filename != "<string>":
+        return False
+    return code.co_qualname.startswith("__create_fn__.") or code.co_names == ("_tuple_new",)
+
+
+def taken_over(cls: type) -> tuple[str, ...]:
+    """The methods whose part compiled code plays itself for instances of a class, and the attributes that it takes as they are."""
+    return _OWN_NAMED_TUPLE + (struct_fields(cls) or ()) if issubclass(cls, tuple) else _OWN_OBJECT
 
 
 def obstacle(cls: type) -> tuple[str, str] | None:
-    """Why compiled code does not follow instances of a class, and what to do about it; None if it does."""
-    own = _OWN_NAMED_TUPLE if issubclass(cls, tuple) else _OWN_OBJECT
+    """Why compiled code does not follow instances of a class, and what to do about it; None if it does. (Of what its answer hangs on,
+    `taken_over` and the bases may change.)"""
     for base in cls.__mro__:
-        for name in own:
+        for name in taken_over(cls):
             method = vars(base).get(name)
             if isinstance(method, (types.FunctionType, staticmethod)) and base not in _NOTHING_OF_THEIR_OWN:
                 code = getattr(getattr(method, "__func__", method), "__code__", None)
                 if code is not None and not generated(code) and not code.co_filename.startswith("<frozen"):
                     return f"whose {name} compiled code does not follow", f"take {name} out of the class"
-    if struct_fields(cls) is None and not plain_class(cls):
+    if issubclass(cls, tuple):
+        for name in struct_fields(cls) or ():
+            if not isinstance(inspect.getattr_static(cls, name), _FIELD):
+                return (
+                    f"which has another {name} than its field",
+                    f"take {name} out of the class, or give it another name",
+                )
+    elif not (_of_plain_classes(cls) if is_dataclass(cls) else plain_class(cls)):
         return "which is not a plain class", "derive it from plain classes only, without a metaclass"
     return None
 
@@ -463,6 +482,10 @@ def plain_class(cls: type) -> bool:
         return False
     if cls.__module__ in ("builtins", "zyg", "numpy") or cls.__module__.startswith(("zyg.", "numpy.")):
         return False
+    return _of_plain_classes(cls)
+
+
+def _of_plain_classes(cls: type) -> bool:
     for base in cls.__mro__:
         if base not in _NOTHING_OF_THEIR_OWN and (not base.__flags__ & _HEAP_TYPE or base.__flags__ & _IMMUTABLE_TYPE):
             return False

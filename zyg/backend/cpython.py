@@ -39,6 +39,7 @@ FUNCTION_KWDEFAULTS = OB_HEAD + 48
 FUNCTION_CLOSURE = OB_HEAD + 56
 # PyTypeObject.tp_version_tag: changes whenever a class or a base of it does; 0 while it is not known
 TYPE_VERSION = 48 * WORD
+TYPE_MRO = 43 * WORD
 # PyCFunctionObject
 BUILTIN_METHOD = OB_HEAD
 BUILTIN_SELF = OB_HEAD + 8
@@ -152,6 +153,7 @@ def _check_functions() -> None:
     def sample(x: int = 1, *, y: int = 2) -> Any:
         return cell
 
+    _require(_word(id(type(sample)) + TYPE_MRO) == id(type(sample).__mro__), "classes")
     _require(_word(id(sample) + FUNCTION_GLOBALS) == id(sample.__globals__), "functions")
     _require(_word(id(sample) + FUNCTION_CODE) == id(sample.__code__), "functions")
     _require(_word(id(sample) + FUNCTION_DEFAULTS) == id(sample.__defaults__), "functions")

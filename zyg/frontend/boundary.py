@@ -10,6 +10,7 @@ from zyg.ir.core import Value
 from zyg.ir.types import F64, I64, Array, Scalar, Type, Write
 from zyg.typeof import SLICE
 
+from .classes import rest_on
 from .merging import conflict
 from .scalars import scalar_value
 from .turned import as_given
@@ -91,6 +92,7 @@ class Assembly:
         if isinstance(type, t.Struct) and type.cls is dict:
             return DictValue(type.names, self.all(type.items), type.lent)
         if isinstance(type, t.Struct):
+            rest_on(self.e, type.cls)
             return StructValue(type.cls, type.names, self.all(type.items), type.lent)
         if isinstance(type, t.RangeType):
             return RangeValue(Number(next(leaves)), Number(next(leaves)), Number(next(leaves)))
@@ -136,6 +138,7 @@ class Assembly:
         if isinstance(type, t.DictType):
             return Record("dict", type.keys, self.under_names(type.keys, type.items), self.state)
         if isinstance(type, t.ObjectOf):
+            rest_on(self.e, type.cls)
             fields = self.under_names(type.names, type.items)
             return Record("object", Shape(type.cls, type.names), fields, self.state)
         from .growing import by_value, common_layout

@@ -14,7 +14,7 @@ from zyg.ir.core import const
 from zyg.ir.departures import departing
 from zyg.ir.records import record
 from zyg.transforms import transform_of
-from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fields
+from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fields, taken_over
 
 from .bytecode import SUPER_HINT, SUPER_OF_ANOTHER, assigns_first
 from .exceptions import ExceptionValue
@@ -61,6 +61,20 @@ if TYPE_CHECKING:
 def is_object_class(cls: Any) -> bool:
     """Whether compiled code makes and follows instances of a class, or should and refuses it with a reason."""
     return isinstance(cls, type) and (struct_fields(cls) is not None or plain_class(cls))
+
+
+def rest_on(e: Evaluator, cls: type) -> None:
+    """The code that is being made has instances of this class: that it follows them hangs on what the class and its bases have."""
+    if cls in e.inference.classes:
+        return
+    e.inference.classes.add(cls)
+    e.inference.guard("mro", cls, cls.__mro__)
+    for base in cls.__mro__:
+        for name in taken_over(cls):
+            if name in vars(base):
+                e.inference.guard("attr", base, name, vars(base)[name])
+            else:
+                e.inference.guard("lacks", base, name)
 
 
 def object_record(e: Evaluator, v: Abstract) -> Record | None:
@@ -119,8 +133,8 @@ def get_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
     if isinstance(v, (PullbackValue, ChoiceValue, ExceptionValue)) or class_of(e, v) is None:
         raise e.refuse(f"the attribute '{name}' of {a_thing(v, e.heap)}")
     cls = class_of(e, v)
-    own = find_in_class(cls, "__getattr__")
-    if own is not None and is_object_class(cls) and find_in_class(cls, name) is None:
+    own = look_up(e, cls, "__getattr__")
+    if own is not None and is_object_class(cls) and look_up(e, cls, name) is None:
         return construction.call_known(e, own[1], [v, Known(name)])
     # (Of annotations the metaclass says that the class itself has none.)
     if find_in_class(cls, name) or hasattr(cls, name) or isinstance(v, Known) and hasattr(v.object, name):
@@ -213,7 +227,7 @@ def _code_of(cls: type, name: str) -> Any:
 
 
 def _object_attribute(e: Evaluator, v: Reference, record: Record, cls: type, name: str) -> Abstract | None:
-    found = find_in_class(cls, name)
+    found = look_up(e, cls, name)
     if found is not None and asks_the_class(found[1]):
         return _class_attribute(e, cls, v, name)
     own = record.named()
@@ -511,14 +525,14 @@ def has_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
         raise conflict(e, v)
     record = object_record(e, v)
     if record is not None:
-        cls = class_of(e, v)
-        found = find_in_class(cls, name)
+        cls: Any = class_of(e, v)
+        found, asked = look_up(e, cls, name), look_up(e, cls, "__getattr__")
         if found is not None:
-            if find_in_class(cls, "__getattr__") is not None or _runs_code(found[1]):
+            if asked is not None or _runs_code(found[1]):
                 raise e.refuse("hasattr() of what a property or __getattr__ gives")
             if not isinstance(found[1], python_types.MemberDescriptorType):
                 return Known(True)
-        elif find_in_class(cls, "__getattr__") is not None:
+        elif asked is not None:
             raise e.refuse("hasattr() of what a property or __getattr__ gives")
         field = record.named().get(name)
         if isinstance(field, MaybeValue) and field.absent is UNBOUND:
@@ -534,7 +548,7 @@ def has_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
     cls = class_of(e, v)
     if cls is None or isinstance(v, MaybeValue):
         raise e.refuse(f"hasattr() of a {describe(v, e.heap)}")
-    return Known(find_in_class(cls, name) is not None or isinstance(v, Known) and hasattr(v.object, name))
+    return Known(look_up(e, cls, name) is not None or isinstance(v, Known) and hasattr(v.object, name))
 
 
 def _set_field(e: Evaluator, v: Reference, name: str, value: Abstract) -> None:
@@ -569,7 +583,7 @@ def del_attribute(e: Evaluator, v: Abstract, name: str) -> None:
         raise e.refuse(f"`del` of the attribute '{name}' of a {describe(v, e.heap)}")
     assert isinstance(v, Reference)
     cls: Any = class_of(e, v)
-    found = find_in_class(cls, name)
+    found = look_up(e, cls, name)
     if found is not None and hasattr(type(found[1]), "__delete__"):
         raise e.refuse(f"`del` of '{name}' of a {cls.__name__}, which its class describes")
     own = writable(e, v, f"`del` of '{name}'").named()

@@ -6,6 +6,7 @@ import inspect
 import types as python_types
 from typing import TYPE_CHECKING, Any
 
+from zyg.transforms import transform_of
 from zyg.typeof import field_order, generated, is_dataclass, obstacle, struct_fields
 
 from .type_names import python_type_name
@@ -17,23 +18,25 @@ if TYPE_CHECKING:
 
 def construct(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
     """cls(*args, **keywords)"""
-    from .classes import asks_the_class, look_up
+    from .classes import asks_the_class, look_up, rest_on
 
+    rest_on(e, cls)
     reason = obstacle(cls)
+    if reason is None and (look_up(e, type(cls), "__call__") or (type, None))[0] is not type:
+        reason = "whose metaclass makes its instances", "give it an ordinary metaclass"
     if reason is not None:
         raise e.refuse(f"the class {cls.__qualname__}, {reason[0]}", hint=reason[1])
     if issubclass(cls, tuple):
         return _construct_named_tuple(e, cls, args, keywords)
     id = e.new_id("object")
-    owner, init = _initialiser(cls)
-    look_up(e, cls, "__init__")
+    owner, init = _initialiser(e, cls)
     if owner is object and (args or keywords):
         e.type_error(f"{cls.__name__}() takes no arguments")
     _refuse_abstract(e, cls)
     if owner is object:
         e.heap[id] = Record("object", Shape(cls, ()), ())
-    elif is_dataclass(owner) and generated(init.__code__):
-        bound = _bind_fields(e, owner, args, keywords)
+    elif is_dataclass(owner) and isinstance(init, python_types.FunctionType) and generated(init.__code__):
+        bound = _bind_fields(e, owner, _defaults(e, init), args, keywords)
         for name in bound:
             found = look_up(e, cls, name)
             if found is not None and asks_the_class(found[1]):
@@ -41,8 +44,8 @@ def construct(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str,
         names = tuple(n for n in struct_fields(owner) or () if n in bound)
         e.heap[id] = Record("object", Shape(cls, names), tuple(bound[n] for n in names))
         look_up(e, cls, "__post_init__")
-        post_init = getattr(cls, "__post_init__", None)
-        if post_init is not None:
+        if "__post_init__" in init.__code__.co_names:  # there was one when dataclass() wrote __init__
+            post_init = cls.__post_init__
             extra = [bound[name] for name, is_init_var in _pseudo_fields(owner) if name in bound and is_init_var]
             call_known(e, post_init, [Reference(id), *extra])
     else:
@@ -78,11 +81,16 @@ def frozen(cls: Any) -> bool:
     return parameters is not None and parameters.frozen
 
 
-def _initialiser(cls: type) -> tuple[type, Any]:
-    for base in cls.__mro__:
-        if "__init__" in vars(base) and isinstance(vars(base)["__init__"], python_types.FunctionType):
-            return base, vars(base)["__init__"]
-    return object, None
+def _initialiser(e: Evaluator, cls: type) -> tuple[type, Any]:
+    """The class that has the `__init__` which an instance gets, and that; `object` where it is Python's own, which does nothing."""
+    from .classes import look_up
+
+    owner, init = look_up(e, cls, "__init__") or (object, None)
+    if isinstance(init, python_types.FunctionType) or transform_of(init) is not None:
+        return owner, init
+    if isinstance(init, python_types.WrapperDescriptorType):
+        return object, None
+    raise e.refuse(f"the class {cls.__qualname__}, whose __init__ is no function", hint="write it as a plain method")
 
 
 def _class_default(cls: type, name: str) -> Abstract:
@@ -96,7 +104,19 @@ def _pseudo_fields(cls: type) -> list[tuple[str, bool]]:
     return [(n, kinds[n] == "_FIELD_INITVAR") for n in fields if kinds[n] in ("_FIELD", "_FIELD_INITVAR")]
 
 
-def _bind_fields(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str, Abstract]) -> dict[str, Abstract]:
+def _defaults(e: Evaluator, function: python_types.FunctionType) -> dict[str, Any]:
+    """The defaults of the parameters of what dataclass() or namedtuple() wrote, which one may have set since."""
+    from .environment import guard_function
+
+    guard_function(e, function)
+    code, by_position = function.__code__, function.__defaults__ or ()
+    names = code.co_varnames[: code.co_argcount]
+    return dict(zip(names[len(names) - len(by_position) :], by_position)) | (function.__kwdefaults__ or {})
+
+
+def _bind_fields(
+    e: Evaluator, cls: type, defaults: dict[str, Any], args: list[Abstract], keywords: dict[str, Abstract]
+) -> dict[str, Abstract]:
     from dataclasses import MISSING
 
     fields: dict[str, Any] = cls.__dataclass_fields__
@@ -104,7 +124,7 @@ def _bind_fields(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[s
     positional = [n for n in taking if not fields[n].kw_only]
     name = f"{cls.__qualname__}.__init__()"
     if len(args) > len(positional):
-        required = sum(fields[n].default is MISSING and fields[n].default_factory is MISSING for n in positional)
+        required = sum(n not in defaults for n in positional)
         most = len(positional) + 1
         takes = f"from {required + 1} to {most}" if required + 1 < most else str(most)
         plural = "" if takes == "1" else "s"
@@ -121,12 +141,12 @@ def _bind_fields(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[s
         f = fields[n]
         if n in bound:
             continue
-        if f.default is not MISSING:
-            bound[n] = known(f.default)
+        if f.init and n not in defaults:
+            missing.append(f"'{n}'")
         elif f.default_factory is not MISSING:
             bound[n] = call_known(e, f.default_factory, [])
-        elif f.init:
-            missing.append(f"'{n}'")
+        elif f.init or f.default is not MISSING:
+            bound[n] = known(defaults.get(n, f.default))
     if missing:
         e.type_error(_missing_message(name, missing))
     return bound
@@ -141,7 +161,7 @@ def _missing_message(name: str, missing: list[str]) -> str:
 
 def _construct_named_tuple(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
     names: tuple[str, ...] = cls._fields
-    defaults: dict[str, Any] = cls._field_defaults
+    defaults = _defaults(e, cls.__new__)
     name = f"{cls.__name__}.__new__()"
     if len(args) > len(names):
         e.type_error(f"{name} takes {len(names) + 1} positional arguments but {len(args) + 1} were given")

@@ -79,14 +79,18 @@ def is_data(value: Any) -> bool:
     return isinstance(value, data) or callable(value) and transform_of(value) is None and plain_class(type(value))
 
 
+def guard_function(e: Evaluator, function: python_types.FunctionType) -> None:
+    """The code that is being made depends on the code and the defaults of a function, to which one can assign."""
+    kwdefaults = function.__kwdefaults__
+    e.inference.guard("function", function, function.__code__, function.__defaults__, kwdefaults)
+    for name, value in (kwdefaults or {}).items():
+        e.inference.guard("global", kwdefaults, name, value)
+
+
 def function_value(e: Evaluator, function: python_types.FunctionType, library: bool = False) -> FunctionValue:
     """A Python function object as an abstract value."""
     if not library:
-        # All of these can be assigned to.
-        kwdefaults = function.__kwdefaults__
-        e.inference.guard("function", function, function.__code__, function.__defaults__, kwdefaults)
-        for name, value in (kwdefaults or {}).items():
-            e.inference.guard("global", kwdefaults, name, value)
+        guard_function(e, function)
     captured = []
     for cell in function.__closure__ or ():
         try:

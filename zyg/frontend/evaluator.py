@@ -39,6 +39,7 @@ class Inference:
         self.module = Module()
         self.options = options
         self.guards: dict[Hashable, tuple[Any, ...]] = {}
+        self.classes: set[type] = set()  # whose instances there are
         self.specialisations: dict[Hashable, Any] = {}
         # Instructions by which growing lists change what they are made of; those that put arrays into lists (listed.py).
         self.listings: set[Instr] = set()
@@ -65,7 +66,8 @@ class Inference:
 
     def within(self, outer: Inference) -> Inference:
         """This inference as a part of another one."""
-        self.guards, self.unrolling, self.cells = outer.guards, outer.unrolling, outer.cells
+        self.guards, self.classes = outer.guards, outer.classes
+        self.unrolling, self.cells = outer.unrolling, outer.cells
         self.fixed, self.given, self.bodies = outer.fixed, outer.given, outer.bodies
         return self
 

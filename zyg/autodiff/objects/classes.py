@@ -73,6 +73,8 @@ def make(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     if find(cls, "__del__") is not None:
         check_finaliser(cls)
     if not is_python(new) and not is_python(init):
+        if type(init).__flags__ & _HEAP:  # what its `__get__` gives is called
+            return calls.call_foreign(cls, *args, **kwargs)
         return _of_builtin(cls, new, init, args, kwargs)
     made: Any
     if new is object.__new__:

@@ -48,6 +48,8 @@ def _by_metaclass(cls: Any, method: Any, arity: int, names: tuple[str, ...]) -> 
 
 def _by_type(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
     """The same of a class that is called as classes are: `type.__call__`."""
+    if type(cls) is not type:
+        note_class(type(cls))
     init = find(cls, "__init__")
     if find(cls, "__del__") is not None:
         return None
