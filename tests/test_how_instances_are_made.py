@@ -85,7 +85,7 @@ class Described(Plain):
 
 
 class Partial(Plain):
-    __init__ = functools.partialmethod(Plain._set, 5.0)  # type: ignore[assignment]
+    __init__ = functools.partialmethod(Plain._set, 5.0)
 
 
 class Jitted(Plain):
@@ -108,9 +108,11 @@ class Late:
     a: float
 
 
-setattr(
-    Late, "__post_init__", lambda self: setattr(self, "a", 0.0)
-)  # of which the __init__ that there is knows nothing
+def post_init(self):  # of which the __init__ that there is knows nothing
+    self.a = 0.0
+
+
+Late.__post_init__ = post_init  # pyright: ignore[reportAttributeAccessIssue]
 
 
 # As in `python -c`: what is written there has the file name of what dataclass() writes.
@@ -140,7 +142,7 @@ EXAMPLES = {
     "compiled": lambda x: Jitted(x).v,
     "defaults of init": lambda x: Set(x).a * Set(x).b,
     "post_init that comes later": lambda x: Late(x).a,
-    "lambdas of exec": lambda x: x * (Always(x) == Always(x + 1)) + Always(x)(x),  # type: ignore[name-defined]  # noqa: F821
+    "lambdas of exec": lambda x: x * (Always(x) == Always(x + 1)) + Always(x)(x),  # noqa: F821
     "dataclass that is a dict": lambda x: Tagged(x).a + len(Tagged(x)) + bool(Tagged(x)) * x,
 }
 REFUSED = {"descriptor"}  # of all back ends
