@@ -1,4 +1,4 @@
-"""Classes that say how their instances are made and what their attributes are: in both back ends what CPython makes, or refused."""
+"""Classes that say how their instances are made, what their attributes are and what operators do: in both back ends what CPython makes, or refused."""
 
 from __future__ import annotations
 
@@ -122,6 +122,29 @@ exec(
 )
 
 
+class Operated(Plain):
+    def _with(self, k, other=None):
+        return self.v * k + (other.v if other else 0.0)
+
+    def _at(self, n, *others):
+        return n
+
+    __add__ = functools.partialmethod(_with, 3.0)
+    __iadd__ = functools.partialmethod(_with, 4.0)
+    __call__ = functools.partialmethod(_with, 5.0)
+    __len__ = functools.partialmethod(_at, 0)
+    __eq__ = functools.partialmethod(_at, True)
+    __hash__ = None
+
+
+def operated(x):
+    a, b = Operated(x), Operated(2 * x)
+    total = a + Plain(x)
+    total += (x if b else 3.0) + (a == b) + a() + [b].index(a)
+    b += Plain(x)
+    return total + b
+
+
 class Items(dict):
     pass
 
@@ -143,6 +166,7 @@ EXAMPLES = {
     "defaults of init": lambda x: Set(x).a * Set(x).b,
     "post_init that comes later": lambda x: Late(x).a,
     "lambdas of exec": lambda x: x * (Always(x) == Always(x + 1)) + Always(x)(x),  # noqa: F821
+    "operators that are no functions": operated,
     "dataclass that is a dict": lambda x: Tagged(x).a + len(Tagged(x)) + bool(Tagged(x)) * x,
 }
 REFUSED = {"descriptor"}  # of all back ends

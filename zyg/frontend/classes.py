@@ -632,6 +632,9 @@ def special(e: Evaluator, v: Abstract, name: str) -> Any:
         return method
     if method is None or transform_of(method) is not None:
         return method
+    if not isinstance(method, python_types.FunctionType) and found[0].__flags__ & _HEAP_TYPE:
+        what = f"the {name} of {_with_article(cls)}, which is no plain function but a {type(method).__name__}"
+        raise e.refuse(what, hint="write it as a plain method")
     return None
 
 
