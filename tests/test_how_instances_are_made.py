@@ -145,6 +145,15 @@ def operated(x):
     return total + b
 
 
+class Asked(Plain):
+    @property
+    def missing(self):
+        raise AttributeError("missing")
+
+    def __getattr__(self, name):
+        return self.v * len(name)
+
+
 class Items(dict):
     pass
 
@@ -167,6 +176,7 @@ EXAMPLES = {
     "post_init that comes later": lambda x: Late(x).a,
     "lambdas of exec": lambda x: x * (Always(x) == Always(x + 1)) + Always(x)(x),  # noqa: F821
     "operators that are no functions": operated,
+    "property that raises AttributeError": lambda x: Asked(x).missing + Asked(x).v,
     "dataclass that is a dict": lambda x: Tagged(x).a + len(Tagged(x)) + bool(Tagged(x)) * x,
 }
 REFUSED = {"descriptor"}  # of all back ends

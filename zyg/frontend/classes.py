@@ -351,6 +351,10 @@ def look_up(e: Evaluator, cls: type, name: str) -> tuple[type, Any] | None:
 
 def _class_attribute(e: Evaluator, cls: Any, v: Abstract, name: str) -> Abstract | None:
     """What an instance finds in its class: a method, a property, a constant."""
+    if is_object_class(cls) and look_up(e, cls, "__getattr__") is not None:
+        attribute = (look_up(e, cls, name) or (None, None))[1]
+        if is_kind(attribute, property):  # it is asked where this raises AttributeError
+            raise e.refuse(f"a property of {_with_article(cls)}, which has a __getattr__", hint="write a method")
     found = _found_in_class(e, v, cls.__mro__, name)
     if found is not None:
         return found
