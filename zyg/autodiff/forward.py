@@ -11,11 +11,14 @@ from collections.abc import Callable
 from zyg.errors import Misuse, Unsupported
 from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Function, Instr, Value
+from zyg.ir.departures import departing
 from zyg.ir.types import TAPE, Array, Scalar, Stack, Type
 
 from . import helpers
 from .activity import Aliases, differentiable, summary_of
 from .state import Callee, Rerun, State
+
+_WRITTEN_IN = "are written in code that is checkpointed or has a rule, which"
 
 
 class ForwardPart(State):
@@ -195,6 +198,11 @@ class ForwardPart(State):
             self._forward_rerun(b, instr, callee)
             return
         assert self.tape is not None
+        # Out of line a function takes its arrays to be apart: what it does not write to under one name it reads again later.
+        written = self.summaries[instr.attrs["callee"]].written
+        self._refuse_overlap(
+            b, instr, written, departing("ValueError"), "are written in a recursive function, whose derivative"
+        )
         operands = list(instr.operands)
         operands += [self._shadow_or_dummy(b, instr.operands[k]) for k in callee.array_params]
         operands += [self.companions[instr.operands[k]] for k in callee.tape_params]
@@ -213,7 +221,7 @@ class ForwardPart(State):
     def _forward_rerun(self, b: Builder, instr: Instr, callee: Callee) -> None:
         """A call that the reverse part makes again: here it is made as it is, and what it starts from is kept."""
         written = self.summaries[instr.attrs["callee"]].written
-        self._refuse_overlap(b, instr, written)
+        self._refuse_overlap(b, instr, written, "ValueError", _WRITTEN_IN)
         kept = [self._kept(b, instr, v, k in written, helpers.twin) if isinstance(v.type, Array) else v
                 for k, v in enumerate(instr.operands)]  # fmt: skip
         if callee.array_results:
@@ -263,7 +271,7 @@ class ForwardPart(State):
     def _behind_prologue(self, block: Block) -> int:
         return self.prologue_length if block is self.function.entry else 0
 
-    def _refuse_overlap(self, b: Builder, call: Instr, written: set[int]) -> None:
+    def _refuse_overlap(self, b: Builder, call: Instr, written: set[int], exception: str, what: str) -> None:
         """A call is made again with copies, which are apart, and a rule has separate cotangents: so have to be the arrays."""
         arrays = [k for k, v in enumerate(call.operands) if isinstance(v.type, Array)]
         for n, k in enumerate(arrays):
@@ -271,9 +279,8 @@ class ForwardPart(State):
                 x, y = call.operands[k], call.operands[other]
                 if (k in written or other in written) and self.activity.rep(x) is self.activity.rep(y):
                     apart = b.op("not", b.op("overlap", x, y))
-                    message = (f"{helpers.two_arrays(x, y)} overlap in memory and are written in code "
-                               "that is checkpointed or has a rule, which needs arrays that are apart; use a copy")  # fmt: skip
-                    b.emit("guard", apart, exc="ValueError", message=message)
+                    message = f"{helpers.two_arrays(x, y)} overlap in memory and {what} needs arrays that are apart; use a copy"
+                    b.emit("guard", apart, exc=exception, message=message)
 
     def _forward_rule(self, b: Builder, instr: Instr) -> None:
         rule = instr.attrs["rule"]
@@ -294,7 +301,7 @@ class ForwardPart(State):
                 instr.position,
                 hint="pass it by position, let the function capture it, or make it a constant: zyg.stop_gradient(x)",
             )
-        self._refuse_overlap(b, instr, set(rule.mutates))
+        self._refuse_overlap(b, instr, set(rule.mutates), "ValueError", _WRITTEN_IN)
         saved = [Value(t, "saved") for t in forward.results[len(instr.results) :]]
         attrs = {k: v for k, v in instr.attrs.items() if k != "rule"} | {"callee": rule.forward}
         call = b.append(Instr("call", list(instr.operands), [*instr.results, *saved], attrs, [], instr.position))
