@@ -723,6 +723,8 @@ def user_iterator(e: Evaluator, v: Abstract) -> Reference | None:
     if special(e, result, "__next__") is not None:
         name = python_type_name(e, result)
         raise e.refuse(f"a loop by the method __next__ of {name}", hint="write __iter__ as a generator, with yield")
-    from .iterators import make_iterator
+    from .iterators import is_iterator, make_iterator
 
+    if not is_iterator(e, result) and not isinstance(result, (ChoiceValue, MaybeValue, ConflictValue)):
+        e.type_error(f"iter() returned non-iterator of type '{python_type_name(e, result)}'")
     return make_iterator(e, result)

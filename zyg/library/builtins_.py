@@ -107,6 +107,9 @@ def _float(e: Evaluator, v: Abstract = ZERO_FLOAT) -> Abstract:
         return Known(value.value) if isinstance(value, Const) else Number(value)
     own = classes.operator_method(e, "float", v)
     if own is not None:
+        given = type_names.python_type_name(e, own)
+        if given in ("int", "bool", "complex", "NoneType", "str"):
+            e.type_error(f"{type_names.python_type_name(e, v)}.__float__ returned non-float (type {given})")
         return own
     raise _not_a_number(e, v, "float() argument must be a string or a real number, not ")
 
@@ -133,6 +136,9 @@ def _int(e: Evaluator, v: Abstract = ZERO) -> Abstract:
         return Number(e.op("stop", scalars.to_int(e, v)))
     own = classes.operator_method(e, "int", v)
     if own is not None:
+        given = type_names.python_type_name(e, own)
+        if given in ("float", "complex", "NoneType", "str"):
+            e.type_error(f"__int__ returned non-int (type {given})")
         return own
     raise _not_a_number(e, v, message)
 

@@ -316,9 +316,11 @@ def _float(x: Any = 0.0, /) -> tuple[Any, Any]:
         return float(x), 1.0
     if isinstance(x, (Fraction, Decimal)):
         return float(x), 1.0
-    made = method_of(x, "__float__") or method_of(x, "__index__")
-    if made is not None:
-        return as_call(calls.call(made, ()))
+    for name in ("__float__", "__index__"):
+        made = method_of(x, name)
+        if made is not None:
+            y, back = as_call(_given(x, name, made))
+            return float(y), back
     return float(x), 1.0 if not isinstance(x, np.ndarray) else (run_float_of_array, x)
 
 
@@ -359,11 +361,21 @@ def _number_in(x: Any, *names: str) -> tuple[Any, Any]:
     for name in names:
         made = method_of(x, name)
         if made is not None:
-            y, back = calls.call(made, ())
-            if not isinstance(y, complex if name == "__complex__" else (float, int)):
-                raise TypeError(f"{type(x).__name__}.{name}() returned a {type(y).__name__}")
-            return y, back
+            return _given(x, name, made)
     return x, None
+
+
+_KINDS = {"__complex__": complex, "__float__": float, "__index__": int}
+
+
+def _given(x: Any, name: str, method: Any) -> tuple[Any, Any]:
+    """(what such a method gives, back)"""
+    y, back = calls.call(method, ())
+    kind = _KINDS[name]
+    if not isinstance(y, kind):
+        of = f"{type(x).__name__}." if kind is float else ""
+        raise TypeError(f"{of}{name} returned non-{kind.__name__} (type {type(y).__name__})")
+    return y, back
 
 
 def run_complex(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -447,7 +447,7 @@ def _general(x: Any, by_loop: bool = False) -> tuple[Any, Any]:
         if rec is None:
             inner, rec = ((item, None) for item in inner), NOTHING
         return inner, (_run_made, back, rec)
-    if objects.arithmetic.is_python(objects.arithmetic.find(t, "__next__")):
+    if objects.stepped.goes_by_itself(x):
         return _stepped(sources.ByNext(x))
     made_plainly = plain_pairs(x)
     if made_plainly is not None:

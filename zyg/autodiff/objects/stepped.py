@@ -63,6 +63,16 @@ def has_steps(x: Any) -> bool:
     return not isinstance(x, Iterator) and is_python(find(type(x), "__next__"))
 
 
+def goes_by_itself(x: Any) -> bool:
+    """The same of what a program goes through: it is its own iterator then, if its class says so by an `__iter__`."""
+    if not has_steps(x):
+        return False
+    if find_special(type(x), "__iter__") is None:
+        iter(x)  # raises the TypeError, or goes by `__getitem__`
+        return False
+    return True
+
+
 class Steps(chain[Any]):
     """Pairs (item, back) of an iterator for who takes them in their order, without Python code but that of a generator."""
 
@@ -116,7 +126,7 @@ def through(x: Any, loop: Any) -> tuple[Any, Any] | None:
     """What `loop` gives, for an instance of a class with `__iter__` or `__next__`; None for others."""
     made = iterated(x)
     if made is None:
-        return (steps(x), _BY_STEPS) if has_steps(x) else None
+        return (steps(x), _BY_STEPS) if goes_by_itself(x) else None
     iterator, back = made
     objects.generators.is_alone(iterator, back)
     rec: tuple[Any, ...] | None
@@ -149,7 +159,7 @@ def leading(x: Any, types: frozenset[type]) -> Any:
     """`draining.leading`, of the same instances; None for others."""
     made = iterated(x)
     if made is None:
-        return _leading_steps(x, types) if has_steps(x) else None
+        return _leading_steps(x, types) if goes_by_itself(x) else None
     iterator, back = made
     with objects.reentry.undone((_run_step, back)):
         if has_steps(iterator):
