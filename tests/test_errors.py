@@ -1,6 +1,8 @@
 """What an error message shows."""
 
 import linecache
+import types
+import warnings
 
 import pytest
 
@@ -99,3 +101,13 @@ def test_a_value_that_is_real_on_one_path_and_complex_on_another():
     with pytest.raises(Unsupported, match="a real number on one path and a complex one on another") as caught:
         zyg.jit(zyg.grad(real_or_complex))(0.75)
     assert "return the real part on each path" in str(caught.value)
+
+
+def test_code_without_lines():
+    for f in (lambda x: 1.0 / (x - 5.0), lambda x: sum([1.0 / (x - 5.0) for _ in {1: x}])):
+        bare = types.FunctionType(f.__code__.replace(co_linetable=b""), {})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", zyg.FallbackWarning)
+            assert zyg.gradient(bare, 3.0) == (-0.25,)
+            with pytest.raises(ZeroDivisionError):
+                zyg.gradient(bare, 5.0)

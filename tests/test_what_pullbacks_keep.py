@@ -2,6 +2,7 @@
 changes is the program's. The oracle is CPython, which calls the rule and its pullback by hand."""
 
 import collections
+import copy
 import functools
 import threading
 import types
@@ -822,3 +823,10 @@ def test_what_cannot_be_copied_may_be_given_where_there_are_rules():
         warnings.simplefilter("ignore", zyg.FallbackWarning)
         assert zyg.jvp(locked, (2.0, lock), (1.0, None)) == (12.0, 12.0)
         assert zyg.jacobian(lambda x: locked(x, lock), 2.0) in (12.0, (12.0,))
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_copies():
+    for f in (lambda x: x * x * x, lambda x: sum(x * k * k for k in {1, int(x)})):
+        _, back = zyg.pullback(f, 2.0)
+        assert copy.deepcopy([back])[0](1.0) == copy.copy(back)(1.0) == back(1.0)

@@ -65,6 +65,10 @@ class Pullback:
     def __call__(self, cotangent: Any, /) -> Any:
         return self._reverse.native(self, cotangent)
 
+    def __deepcopy__(self, memo: Any) -> Pullback:
+        """It never changes, and is copied as functions are."""
+        return self
+
     def __repr__(self) -> str:
         name = self._reverse.name
         return f"<pullback{' of ' + name if name else ''}: {_describe(self._reverse.cotangent)} -> cotangents>"

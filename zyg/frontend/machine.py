@@ -73,6 +73,8 @@ class Machine:
         self.function = Function(ir_name(code), [], (OBJECT,))
         self.file = code.co_filename
         self.positions = list(code.co_positions())
+        # (Code that was made, or stripped, may have fewer than it has instructions.)
+        self.positions += [(None, None, None, None)] * (len(code.co_code) // 2 - len(self.positions))
         self.variables = Variables(self._type_of, self._initial, self._name_of)
         self.cells: dict[int, Value] = {}  # by slot; cells that comprehensions make anew are variables instead
         self.unbound_marker: Value | None = None
