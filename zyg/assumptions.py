@@ -108,7 +108,7 @@ def _add_function(native: dict[Any, tuple[Any, ...]], function: types.FunctionTy
 def _add_bases(native: dict[Any, tuple[Any, ...]], cls: type, expected: tuple[type, ...]) -> None:
     from .backend import cpython as layout
 
-    if _can_change(cls):
+    if can_change(cls):
         address = id(cls) + layout.TYPE_MRO
         native["word", address] = ("word", address, id(expected))
 

@@ -87,10 +87,9 @@ def raising(error: BaseException, position: Position | None) -> Callable[[], Non
     return types.FunctionType(code, {}, None, (error,))
 
 
-def placing(position: Position, function: Any) -> Callable[[BaseException], Callable[[], None]]:
-    """What native code asks about an exception that leaves the Python `function` which it has called there: the function that
-    raises it from that place. The first `own_frames` of its traceback, if the class of `function` has such, are not the user's."""
-    own_frames = getattr(type(function), "own_frames", 0)
+def placing(position: Position, own_frames: int) -> Callable[[BaseException], Callable[[], None]]:
+    """What native code asks about an exception that leaves a Python function which it has called there: the function that
+    raises it from that place. The first `own_frames` of its traceback are not the user's."""
 
     def placed(error: BaseException) -> Callable[[], None]:
         for _ in range(own_frames):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zyg.assumptions import can_change
 from zyg.ir.core import const
 from zyg.ir.departures import departing
 from zyg.ir.records import record
@@ -69,7 +70,7 @@ def rest_on(e: Evaluator, cls: type) -> None:
         return
     e.inference.classes.add(cls)
     e.inference.guard("mro", cls, cls.__mro__)
-    for base in cls.__mro__:
+    for base in filter(can_change, cls.__mro__):
         for name in taken_over(cls):
             if name in vars(base):
                 e.inference.guard("attr", base, name, vars(base)[name])

@@ -25,7 +25,7 @@ from ..backend.calling import Signature, columns, rebuild, writer
 from ..backend.llvm import cache as disk
 from ..backend.llvm.engine import Pieces, link_program
 from ..backend.llvm.lowered import ErrorSite
-from ..backend.tracebacks import make_raiser
+from ..backend.tracebacks import make_raiser, placing
 from ..errors import InternalError, UntypableValue
 from ..ir import types as t
 from ..ir.core import Position
@@ -188,14 +188,14 @@ class _Writing:
                 if place is not None:
                     written.append(("own rule", -1, kind, *place))
                 return True
-        if kind == "lacks" and not can_change(owner) or _is_of_zyg(owner):
+        if kind in ("lacks", "mro") and not can_change(owner) or _is_of_zyg(owner):
             return True
         if not places.knows(owner):
             return False
         first = places.of(owner)
         if kind in ("rule", "tangent rule"):
             written.append(("own rule", first, kind))
-        elif kind in ("function", "imported") or kind == "ruled instances" and not rest[0]:
+        elif kind in ("function", "mro", "imported") or kind == "ruled instances" and not rest[0]:
             written.append((kind, first))
         elif kind == "lacks":
             written.append((kind, first, *rest))
@@ -248,6 +248,9 @@ class _Writing:
         kind, *what = recipe
         if kind == "write":
             return kind, self.write(what[0])
+        if kind == "placing":
+            position, own_frames = what
+            return kind, tuple(position), own_frames
         return (kind, *map(self.type, what))
 
     def error(self, site: ErrorSite) -> Any:
@@ -340,6 +343,8 @@ class _Reading:
             return kind, rest[0], x
         if kind == "function":
             return kind, x, x.__code__, x.__defaults__, x.__kwdefaults__
+        if kind == "mro":
+            return kind, x, x.__mro__
         if kind == "ruled instances":
             return kind, x, False
         if kind in ("lacks", "imported"):
@@ -384,6 +389,9 @@ class _Reading:
             return self.departed
         if kind == "write":
             return writer(self.write(*what[0]))
+        if kind == "placing":
+            position, own_frames = what
+            return placing(Position(*position), own_frames)
         if kind in ("plain", "place"):
             return self.object(kind, *what)
         return {"rebuild": rebuild, "columns": columns}[kind](self.type(what[0]))

@@ -81,7 +81,8 @@ def pycall(e: FunctionLowering, instr: Instr) -> None:
     e.start(failed)
     boxing.release_slots()
     if instr.position is not None:
-        place = e.object(placing(instr.position, instr.attrs["callable"]))
+        where = instr.position, getattr(type(instr.attrs["callable"]), "own_frames", 0)
+        place = e.object(placing(*where), "placing", *where)
         e.call("void", e.module.external("zyg_place", "void", "ptr", "cold"), f"ptr {place}")
     e.fail("-1")
     e.start(go_on)
