@@ -550,7 +550,7 @@ def _record_spread_by_name(site: Site, f: Any, args: tuple[Any, ...], kwargs: di
     if type(f) is MethodType and type(f.__func__) is FunctionType:
         function = f.__func__
         if function is not known[2] and calls.known_entry(function) is not None:
-            method = forward_of_method(function, 1 + len(args) + len(names), names)
+            method = forward_of_method(function, 1 + len(args), names)
             if method is not None:
                 known[_METHOD] = function, method
                 if is_permanent(function):
