@@ -95,6 +95,86 @@ def test_replaced_while_it_runs():
     check(f)
 
 
+class Plainly(type):
+    def __call__(cls, *args, **kwargs):
+        return type.__call__(cls, *args, **kwargs)
+
+
+class Ground(metaclass=Plainly):
+    def __init__(self, x, by=2.0):
+        self.x, self.by = x, by
+
+
+class Upper(Ground):
+    def __init__(self, x, **more):
+        super().__init__(x, **more)
+        self.by *= x
+
+
+class Bare(metaclass=Plainly):
+    pass
+
+
+class Few(dict, metaclass=Plainly):
+    def __init__(self, x):
+        super().__init__(a=x)
+
+
+class Pair(tuple, metaclass=Plainly):
+    def __new__(cls, x, y):
+        return super().__new__(cls, (x, y))
+
+
+class Amount(float, metaclass=Plainly):
+    pass
+
+
+class Off(Exception, metaclass=Plainly):
+    def __init__(self, x):
+        super().__init__(x)
+        self.x = x
+
+
+def test_what_a_metaclass_leaves_to_type():
+    def f(x):
+        total = 0.0
+        for k in range(3):
+            total += Ground(x * k).by * x + Ground(x, by=x * k).by * Upper(x, by=x).by + Upper(x).by
+            bare = Bare()
+            bare.x = x * k
+            total += bare.x * Few(x * k)["a"] + Pair(x, k)[0] * Pair(k, y=x)[1] + Amount(x * k)
+            try:
+                raise Off(x * k)
+            except Off as error:
+                total += error.x * error.args[0]
+            try:
+                Ground(x, x, x)
+            except TypeError as error:
+                total += len(str(error)) * x
+        return total
+
+    check(f)
+
+
+def test_another_constructor_from_then_on():
+    def squared(self, x, by=2.0):
+        self.x, self.by = x, by * x * x
+
+    def f(x):
+        before, total = Ground.__init__, 0.0
+        try:
+            for k in range(4):
+                if k == 2:
+                    Ground.__init__ = squared
+                total += Ground(x * k).by * x + Ground(x, by=x).by
+        finally:
+            Ground.__init__ = before
+        return total
+
+    check(f)
+    check(lambda x: Ground(x).by * x)
+
+
 def test_super_about_a_class_that_is_derived():
     class Meta(type):
         def weight(cls, x):
@@ -124,8 +204,19 @@ def test_second_derivatives():
         Stone.made.clear()
         return sum([Stone(x * k, scale=x).number ** 2 for k in range(3)])
 
+    def g(x):
+        total = 0.0
+        for k in range(3):
+            total += Ground(x * k).by * x + Upper(x, by=x * k).by + Pair(x, k)[0] ** 2 + Few(x * k)["a"] ** 2
+            total += Ground(x * k, x).x * Upper(x).by + Amount(x * k) * x
+            try:
+                raise Off(x * k)
+            except Off as error:
+                total += error.x * error.args[0]
+        return total
+
     def first(x):
-        return pullback(f, (x,))[1](1.0)[0]
+        return pullback(f, (x,))[1](1.0)[0] + pullback(g, (x,))[1](1.0)[0]
 
     for _ in range(2):
         assert pullback(first, (0.7,))[1](1.0)[0] == pytest.approx(differences.derivative(first, 0.7), rel=1e-7)

@@ -1,4 +1,4 @@
-"""Calls with `**d` of classes: with an `__init__` that takes names or all, dataclasses, classes from a table, metaclasses, wrong names. And
+"""Calls with `**d` of classes: with an `__init__` that takes names or all, dataclasses, classes from a table, metaclasses, wrong names; of methods. And
 sets and frozen sets made of what carries nothing, and of numbers. Against differences."""
 
 from __future__ import annotations
@@ -80,6 +80,34 @@ def local(x):
     return sum(o.a * o.rest["b"] for o in made)
 
 
+class Taking:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def all(self, *args, **kwargs):
+        return sum(args) * self.scale + sum(kwargs.values()) * args[0]
+
+    def default(self, a, b=2.0):
+        return a * b * self.scale
+
+    def by_keyword(self, a, /, *, b):
+        return a * b + self.scale
+
+
+def methods(x):
+    """With arguments behind both stars."""
+    o, total = Taking(x), 0.0
+    for k in range(4):
+        for args, kwargs in (((x,), {"b": x * k}), ((x, 2.0), {}), ((x * k,), {"b": 3.0})):
+            total += o.all(*args, **kwargs) + o.default(*args, **kwargs)
+        total += o.by_keyword(*(x,), **{"b": x * k}) + o.all(*(x, k), **{"b": x, "c": x * x})
+        try:
+            o.default(*(x, x), **{"b": x})
+        except TypeError as error:
+            total += len(str(error)) * x
+    return total
+
+
 def sets(x):
     labels = frozenset((1, "a")) | frozenset([2, 3]) | set().union(*[{k} for k in range(3)], "ab", (7,))
     numbers = frozenset((x, 2.0 * x, 3))
@@ -94,12 +122,12 @@ def sets(x):
     return total + (frozenset((1, 2)) <= labels) * x + ({x} <= numbers) * x + ([1, "a"] == [1, "a"]) * x
 
 
-@pytest.mark.parametrize("f", [classes, wrong_names, local, sets])
+@pytest.mark.parametrize("f", [classes, wrong_names, local, methods, sets])
 def test_first_derivatives(f):
     check(f)
 
 
 @each_in_long_turn
-@pytest.mark.parametrize("f", [classes, local, sets])
+@pytest.mark.parametrize("f", [classes, local, methods, sets])
 def test_second_derivatives(f):
     check_second(f)

@@ -31,7 +31,7 @@ _ROOT = Path(zyg.__file__).parent
 SOURCES = (
     "frontend/bytecode.py", "frontend/capture.py", "frontend/cfg.py", "frontend/kept.py", "frontend/leftovers.py",
     "frontend/machine.py", "frontend/prepare.py", "ir/analysis.py", "ir/builder.py", "ir/core.py", "ir/ops.py", "ir/records.py", "ir/trace.py",
-    "ir/types.py",
+    "ir/types.py", "loading.py",
 )  # fmt: skip
 _TYPES: tuple[Type, ...] = (OBJECT, BOOL, I64, F64, NONE)
 _NUMBERS: dict[Type, int] = {type: n for n, type in enumerate(_TYPES)}

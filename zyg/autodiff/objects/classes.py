@@ -40,7 +40,7 @@ def construct(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         if is_python(call):
             return calls.call(call.__get__(cls, type(cls)), args, kwargs)
         return calls.call_foreign(cls, *args, **kwargs)
-    return make(cls, *args, **kwargs)
+    return make_as_it_is(cls, *args, **kwargs)
 
 
 def _back_of_enumeration(made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -67,6 +67,16 @@ def _run_enumeration(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 @passes()
 def make(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """The same, as `type.__call__` does it: by `__new__` and `__init__`."""
+    if cls.__flags__ & _HEAP and find(type(cls), "__call__") is not type.__call__:
+        forward = later.sites.made_by_type(cls, len(args), tuple(kwargs))
+        if forward is not None:
+            return forward(*args, *kwargs.values()) if kwargs else forward(*args)
+    return make_as_it_is(cls, *args, **kwargs)
+
+
+@passes()
+def make_as_it_is(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """The same by what the class is now, whatever was found out about it."""
     new = find(cls, "__new__")
     new = new.__func__ if isinstance(new, staticmethod) else new
     init = find(cls, "__init__")

@@ -117,7 +117,7 @@ def _is_simple(manager: Any) -> bool:
     return type(manager) is _Manager and type(manager.__dict__.get("gen")) is Generator
 
 
-@known(_Manager.__enter__)
+@known(_Manager.__enter__, exact=True)
 def _enter(manager: Any) -> tuple[Any, Any]:
     if not _is_simple(manager):
         return calls.call(_enter_in_python, (manager,))
@@ -129,7 +129,7 @@ def _enter(manager: Any) -> tuple[Any, Any]:
     return item, back
 
 
-@known(_Manager.__exit__)
+@known(_Manager.__exit__, exact=True)
 def _exit(manager: Any, typ: Any, value: Any, traceback: Any) -> tuple[Any, Any]:
     if not _is_simple(manager):
         return calls.call(_exit_in_python, (manager, typ, value, traceback))

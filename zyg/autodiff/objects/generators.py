@@ -22,7 +22,6 @@ from zyg.errors import Unsupported, ZygError
 from . import foreign, later, sources
 from .cotangents import accumulate
 from .draining import DRAINS, EXTENDING, LEADING, run_left
-from .holders import has_attribute
 from .iteration import SOURCES, Iterator
 from .passing import innermost, leaves
 
@@ -140,7 +139,7 @@ class Record:
         self.back = back
         self.code: CodeType = generator.forward.gi_code
         self.closing = acts_when_closed(generator.forward)  # whether it may do something when it is closed
-        self.generator = weakref.ref(generator)
+        self.generator = weakref.ref(generator) if self.closing else None  # for who has to close it
         self.items = 0  # how many there were
         self.before = [0]  # how many steps there had been when the end was found
         self.done = False
@@ -150,7 +149,7 @@ class Record:
 
     @property
     def started(self) -> bool:
-        return self.done or self.items > 0 or self.failed is not None or self.handed_over
+        return self.items > 0 or self.done or self.failed is not None or self.handed_over
 
     @property
     def suspended(self) -> bool:
@@ -287,7 +286,7 @@ def forget(mark: int) -> None:
 
 
 def _refuse_unfinished(record: Record) -> NoReturn:
-    generator = record.generator()
+    generator = None if record.generator is None else record.generator()
     frame = None if generator is None else _frame(generator)
     raise Unsupported(
         f"a derivative through the generator {record.code.co_name} that was not finished, and has a `try`",
@@ -605,8 +604,7 @@ def acts_when_closed(forward: Any) -> bool:
 def run_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     """(run_item, generator, which item, counted from 1)"""
     _, generator, number = back
-    holder = shadows.holders.get(id(generator))
-    reverse = None if holder is None else holder.reversal
+    reverse = shadows.reversals.get(id(generator))
     if reverse is None or reverse.left != number or reverse.steps is None:
         reverse = sources.reversal_of(generator, shadows)
         sources.skip(reverse, number)
@@ -635,8 +633,7 @@ def run_send(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def run_sent(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """(run_sent, generator, which item, counted from 1)"""
     _, generator, number = back
-    holder = shadows.holders.get(id(generator))
-    reverse = None if holder is None else holder.reversal
+    reverse = shadows.reversals.get(id(generator))
     if reverse is None or reverse.left != number or reverse.steps is None:
         return run_sent_by_step(back, d, shadows)
     reverse.left = number - 1
@@ -703,10 +700,13 @@ def run_generator(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         cotangents = shadows.items.pop(id(generator), None)
         if cotangents is not None:
             return cotangents
-    if not generator.started:
-        return None
-    reverse = sources.reversal_of(generator, shadows)
-    sources.skip(reverse, 0)
+    reverse = shadows.reversals.get(id(generator))
+    if reverse is None:
+        if not generator.started:
+            return None
+        reverse = sources.reversal_of(generator, shadows)
+    if reverse.left:
+        sources.skip(reverse, 0)
     return reverse.cotangents
 
 
@@ -807,14 +807,15 @@ def _give_generator(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) 
     """(..., how many items there were before, and how many of these; how many steps there had been)"""
     _, generator, before, count, given = drain
     reversal = sources.reversal_of(generator, shadows)
-    sources.skip(reversal, max(before + count, given))  # (it may have been at its end before)
+    down_to = before + count
+    if reversal.left > down_to:
+        sources.skip(reversal, max(down_to, given))  # (it may have been at its end before)
     if count:
         resume_in_turn(reversal, iter([None] * count if ds is None else ds[count - 1 :: -1]), count)
     if reversal.left > given and generator.started:
         sources.skip(reversal, given)
 
 
-has_attribute("reversal")
 SOURCES[Generator] = _quick_pairs
 DRAINS[Generator] = drained
 EXTENDING[Generator] = extending

@@ -95,11 +95,12 @@ class Elsewhere(float):
 class Shadows:
     """What one reverse pass has gathered for mutable objects."""
 
-    __slots__ = ("arrays", "error_state", "holders", "items", "kept", "marks", "refusals", "views")
+    __slots__ = ("arrays", "error_state", "holders", "items", "kept", "marks", "refusals", "reversals", "views")
 
     def __init__(self) -> None:
         self.items: dict[int, Any] = {}  # by identity: the cotangents of items
         self.holders: dict[int, Holder] = {}  # by identity: the cotangents of attributes
+        self.reversals: dict[int, Any] = {}  # by identity: the steps of `sources` that are not undone yet
         self.views: dict[
             int, np.ndarray
         ] = {}  # by identity of an array: its shadow, which may be a view of the owner's

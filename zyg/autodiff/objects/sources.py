@@ -306,10 +306,10 @@ def record_finish(iterator: Any) -> tuple[Any, Any]:
 
 
 def reversal_of(source: Any, shadows: Any) -> Any:
-    holder = shadows.holder_of(source)
-    reversal = getattr(holder, "reversal", None)
+    reversal = shadows.reversals.get(id(source))
     if reversal is None:
-        reversal = holder.reversal = source.reversal(shadows)
+        reversal = shadows.reversals[id(source)] = source.reversal(shadows)
+        shadows.kept.append(source)
     return reversal
 
 

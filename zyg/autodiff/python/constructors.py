@@ -25,7 +25,7 @@ def constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     of_metaclass = find(type(cls), "__call__")
     if of_metaclass is not type.__call__:
         return _by_metaclass(cls, of_metaclass, arity, names)
-    return _by_type(cls, arity, names)
+    return by_type(cls, arity, names)
 
 
 def _by_metaclass(cls: Any, method: Any, arity: int, names: tuple[str, ...]) -> Any:
@@ -46,8 +46,8 @@ def _by_metaclass(cls: Any, method: Any, arity: int, names: tuple[str, ...]) -> 
     return call
 
 
-def _by_type(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
-    """The same of a class that is called as classes are: `type.__call__`."""
+def by_type(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
+    """The same of a class that is called as classes are, or of what its metaclass leaves to `type.__call__`."""
     if type(cls) is not type:
         note_class(type(cls))
     init = find(cls, "__init__")
@@ -80,7 +80,7 @@ def _by_type(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
     @passes()
     def generally(*args: Any) -> tuple[Any, Any]:
         split = len(args) - len(names)
-        return classes.construct(cls, *args[:split], **dict(zip(names, args[split:])))
+        return classes.make_as_it_is(cls, *args[:split], **dict(zip(names, args[split:])))
 
     return constructing(arity + len(names))(cls, new, init, forward, generally)
 
@@ -92,6 +92,12 @@ def _make_bare(cls: Any) -> tuple[Any, Any]:
 
 # What these make of a class is empty, whatever the arguments.
 _MAKES_EMPTY = frozenset({list.__new__, dict.__new__, set.__new__, deque.__new__})
+
+
+def makes_empty(cls: Any) -> bool:
+    """Whether all that is in a new instance is what `__init__` puts there."""
+    new = find(cls, "__new__")
+    return new is object.__new__ or new in _MAKES_EMPTY
 
 
 _OF_C = frozenset({WrapperDescriptorType})
@@ -116,7 +122,7 @@ def _of_exception(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
     def construct(*args: Any) -> tuple[Any, Any]:
         split = len(args) - len(names)
         if cls.__init__ is not init or cls.__new__ is not new:
-            return classes.construct(cls, *args[:split], **dict(zip(names, args[split:])))
+            return classes.make_as_it_is(cls, *args[:split], **dict(zip(names, args[split:])))
         made = new(cls, *args[:split], **dict(zip(names, args[split:]))) if names else new(cls, *args)
         classes.arguments_are_known(made)
         attributes = classes.attributes_from(made, args)
@@ -150,7 +156,7 @@ def _maker(cls: Any, arity: int, names: tuple[str, ...], init: Any = object.__in
     def construct(*args: Any) -> tuple[Any, Any]:
         if cls.__new__ is not new or cls.__init__ is not init:
             split = len(args) - len(names)
-            return classes.construct(cls, *args[:split], **dict(zip(names, args[split:])))
+            return classes.make_as_it_is(cls, *args[:split], **dict(zip(names, args[split:])))
         made, back = forward(cls, *args)
         if type(made) is cls:
             return (made, back) if begin is None else _begun(begin, made, args, back)

@@ -35,9 +35,10 @@ from ..objects.cotangents import DATES
 from ..objects.passing import passes
 from ..trying import bodies
 from .bound import call_known_method, call_known_method_with_names, forward_of_method
-from .constructors import constructor
+from .constructors import by_type, constructor, makes_empty
 from .knowledge import (
     HEAP_TYPE,
+    has_plain_shadow,
     is_of_python,
     is_of_values,
     is_permanent,
@@ -550,7 +551,7 @@ def _record_spread_by_name(site: Site, f: Any, args: tuple[Any, ...], kwargs: di
     if type(f) is MethodType and type(f.__func__) is FunctionType:
         function = f.__func__
         if function is not known[2] and calls.known_entry(function) is not None:
-            method = forward_of_method(function, 1 + len(args) + len(names), names)
+            method = forward_of_method(function, 1 + len(args), names)
             if method is not None:
                 known[_METHOD] = function, method
                 if is_permanent(function):
@@ -608,3 +609,17 @@ def noted(table: dict[Any, Any], key: Any, about: tuple[type, ...], cls: type, s
 
 # Of callable objects: by class and number of arguments.
 _of_objects = new_tables()
+# Of classes that a metaclass calls: by class, number of arguments, and the names of those by keyword; None where that is not known.
+_of_types = new_tables()
+
+
+def made_by_type(cls: type, count: int, names: tuple[str, ...]) -> Any:
+    """The forward half of `type.__call__` for a class, and so many arguments by position and further ones by keyword; None where it is
+    not known before it is called."""
+    known = _of_types[1 if bodies else 0]
+    key = cls, count, names
+    if key not in known:
+        made = by_type(cls, count, names) if makes_empty(cls) and has_plain_shadow(cls) else None
+        note(known, key, (cls,), made)
+        note_class(cls)
+    return known[key]
