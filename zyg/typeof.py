@@ -540,7 +540,8 @@ def _array_type(array: np.ndarray) -> Array | ComplexArray:
         raise UntypableValue(f"an array of dtype {dtype}", hint=f"use an array of {_DTYPES}")
     if type(array) not in (np.ndarray, np.memmap):
         raise UntypableValue(
-            f"a {type(array).__module__}.{type(array).__qualname__}, a subclass of ndarray", hint="pass np.asarray(x)"
+            f"a {type(array).__module__}.{type(array).__qualname__}, a subclass of ndarray",
+            hint="pass np.asarray(x), which has the data alone (not a mask)",
         )
     if not array.flags.aligned:
         raise UntypableValue("an array whose elements are not aligned in memory", hint="pass x.copy()")

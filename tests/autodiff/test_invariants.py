@@ -192,6 +192,8 @@ STRIDED = np.lib.stride_tricks.as_strided
         (lambda x: x.reshape(3, 4, 5)[:, ::2, ::3], True),
         (lambda x: x.reshape(3, 4, 5).transpose(2, 0, 1)[::2, ::-1], True),
         (lambda x: STRIDED(x, (2, 2, 2), (8, 16, 32)), True),
+        (lambda x: STRIDED(x, (2, 0, 3), (8, 8, 8)), True),  # there are none
+        (lambda x: STRIDED(x, (0, 2), (0, 0)), True),
         (lambda x: STRIDED(x, (2, 2, 2), (8, 16, 24)), False),
         (lambda x: STRIDED(x, (3, 3), (8, 8)), False),
         (lambda x: STRIDED(x, (3, 2), (0, 8)), False),

@@ -155,3 +155,22 @@ def test_the_largest_of_equal_elements_is_the_first(axis):
     expected[0] = -1.0
     assert np.array_equal(pullback(f, (a,))[1](1.0)[0], expected)
     assert np.array_equal(zyg.gradient(f, a)[0], expected)
+
+
+@pytest.mark.parametrize("function", [np.logaddexp, np.logaddexp2])
+def test_the_shares_of_infinite_exponentials(function):
+    """Through Python and natively: half each where both are equal."""
+    inf = math.inf
+    x, y = np.array([-inf, inf, inf, 1.0, -inf, 1.0]), np.array([-inf, inf, 1.0, -inf, inf, 1.0])
+    shares = np.array([0.5, 0.5, 1.0, 1.0, 0.0, 0.5])
+    total = lambda x, y: np.sum(function(x, y))
+    for found in (pullback(total, (x, y))[1](1.0), zyg.gradient(total, x, y)):
+        np.testing.assert_array_equal(found, [shares, 1.0 - shares])
+
+
+def test_angles_at_the_origin():
+    """There is no slope, in neither mode."""
+    for f in (lambda y, x: math.atan2(y, x), lambda y, x: np.arctan2(y, x)):
+        assert all(map(math.isnan, zyg.gradient(f, 0.0, 0.0)))
+        assert math.isnan(zyg.jvp(f, (0.0, 0.0), (1.0, 0.0))[1]) and math.isnan(zyg.jvp(f, (0.0, 0.0), (1.0, -1.0))[1])
+        assert zyg.jvp(f, (0.0, 0.0), (0.0, 0.0))[1] == 0.0

@@ -25,6 +25,11 @@ added(ONES(4), ONES((2, 4)))
 added(ONES(4), ONES((1, 4)))
 added(ONES(4), ONES((2, 3)))
 added(ONES(4), V)
+added(ONES(1), V)
+added(ONES(1), ONES(0))
+added(ONES((1, 4)), ONES((4, 1)))
+added(ONES((2, 1)), ONES((2, 4)))
+added(ONES((1, 3)), ONES((2, 4)))
 added(ONES(()), V)
 added(ONES((2, 2)), V)
 added(ONES(2) + 0j, ONES((3, 2)))
@@ -32,7 +37,18 @@ np.add(ONES(4), 1, out=V.copy())
 np.add(ONES(4), ONES((2, 4)), out=ONES(4))
 np.add(ONES(4), ONES((2, 3)), out=ONES(4))
 np.add(ONES(4), 1, out=ONES(4), where=ONES(3) > 0)
+np.add(ONES(4), V, out=ONES(1))
+np.add(ONES((3, 1)), V, out=ONES((3, 1)))
 np.sin(ONES(4), out=V.copy())
+np.sin(ONES(4), out=ONES(1))
+np.exp(ONES(4), out=ONES(1), where=ONES(1) > 0)
+np.clip(ONES((1, 4)), 0, 1, out=ONES(4))
+np.clip(ONES(4), 0, 1, out=ONES(1))
+np.clip(ONES(1), ONES(1), 2, out=ONES(()))
+np.fix(ONES((2, 4)), out=ONES((1, 4)))
+np.round(ONES(1), 1, out=ONES(4))
+np.round(ONES((1, 4)), out=ONES(4))
+np.outer(V, V, out=ONES((1, 3)))
 np.add(V, 1.5, out=np.zeros(3, int))
 np.add(V, V, dtype=int)
 np.negative(V, dtype=int)
@@ -69,3 +85,11 @@ def test_exceptions(call):
         zyg.jit(function)(A, V, Z)
     assert type(got.value).__name__ == type(expected.value).__name__
     assert str(got.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("function", [np.std, np.nanstd, np.ptp, np.var, np.median, np.sum, np.max])
+def test_outputs_are_not_larger_than_what_a_reduction_gives(function):
+    for out in (ONES(4), ONES(1), ONES((3, 1))):
+        for call in (function, zyg.jit(lambda a, out: function(a, out=out))):
+            with pytest.raises(ValueError):
+                call(V, out=out)

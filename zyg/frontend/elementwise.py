@@ -154,9 +154,7 @@ def lift_to(
     shape = [e.dim(out.value, axis) for axis in range(out.type.ndim)]
     shown = [*operands, out] if shown is None else shown
     check_fewer_axes(e, out, shown)
-    for b in operands:
-        if isinstance(b, ArrayValue) and b.value is not out.value:
-            _check_fits(e, out, b, shape, shown)
+    _check_fit(e, [b for b in operands if isinstance(b, ArrayValue) and b.value is not out.value], shape, shown)
     before = transposed_alike(e, [out, *operands], rows=True)
     if before is not None:
         to, *sources = before[0]
@@ -196,24 +194,47 @@ def check_fewer_axes(e: Evaluator, out: Abstract, operands: Sequence[Abstract]) 
     if all(ndim(v) <= ndim(out) for v in given):
         return
     common = broadcast_shape(e, [real_part(e, v) for v in given])
-    texts = shape_text(ndim(out)), shape_text(len(common))
-    message = "non-broadcastable output operand with shape {} doesn't match the broadcast shape {}".format(*texts)
-    e.throw("ValueError", message, *dims(e, out), *common)
+    e.throw("ValueError", _too_small(ndim(out), len(common)), *dims(e, out), *common)
 
 
-def _check_fits(e: Evaluator, a: ArrayValue, b: ArrayValue, shape: list[Value], shown: Sequence[Abstract]) -> None:
-    """ValueError unless `b` broadcasts to the shape of `a`, as it has to where `a` is what is written. `shown`: all that the error
-    names."""
+def check_fits_output(e: Evaluator, out: Abstract, result: Abstract) -> None:
+    """ValueError unless what an elementwise function gives broadcasts to the shape of `out`, which it is put into."""
+    from .arrays import dims
+
+    check_fewer_axes(e, out, [result, out])
+    if not isinstance(result, (ArrayValue, ComplexArrayValue)):
+        return
+    own, common = dims(e, out), broadcast_shape(e, [real_part(e, result), real_part(e, out)])
+    for x, y in zip(own, common, strict=True):
+        if x is not y and not _equal(x, y):
+            e.guard(e.op("eq", x, y), "ValueError", _too_small(len(own), len(own)), *own, *common)
+
+
+def _too_small(own: int, common: int) -> str:
+    return f"non-broadcastable output operand with shape {shape_text(own)} doesn't match the broadcast shape {shape_text(common)}"
+
+
+def _check_fit(e: Evaluator, operands: Sequence[ArrayValue], shape: list[Value], shown: Sequence[Abstract]) -> None:
+    """ValueError unless operands broadcast to the shape of what is written. `shown`: all that the error names."""
     from .arrays import ARRAYS, dims
 
-    own = [e.dim(b.value, axis) for axis in range(b.type.ndim)]
     shapes = [dims(e, v) if isinstance(v, ARRAYS) else [] for v in shown]
     message = f"operands could not be broadcast together with shapes {' '.join(shape_text(len(s)) for s in shapes)} "
     lengths = [d for s in shapes for d in s]
-    for x, y in zip(reversed(shape), reversed(own)):
-        if x is not y and not _equal(x, y) and not _is_one(y):
-            fits = e.op("or", e.op("eq", y, x), e.op("eq", y, const(1)))
-            e.guard(fits, "ValueError", message, *lengths)
+    common, conditions = list(shape), []
+    for b in operands:
+        for axis in range(-b.type.ndim, 0):
+            x, y = shape[axis], e.dim(b.value, b.type.ndim + axis)
+            if x is not y and not _equal(x, y) and not _is_one(y):
+                met, y_is_one = common[axis], e.op("eq", y, const(1))
+                met_is_one = e.op("eq", met, const(1))
+                fits = e.op("or", e.op("eq", y, x), y_is_one)
+                meets = fits if met is x else e.op("or", e.op("eq", y, met), y_is_one)
+                e.guard(e.op("or", meets, met_is_one), "ValueError", message, *lengths)
+                common[axis] = e.op("select", met_is_one, y, met)
+                conditions.append(fits)
+    for fits in conditions:  # what is written has one element where operands have several
+        e.guard(fits, "ValueError", _too_small(len(shape), len(shape)), *shape, *common)
 
 
 def element_function(

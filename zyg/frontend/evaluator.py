@@ -306,6 +306,7 @@ class Evaluator:
     def each(self, choice: ChoiceValue, function: Callable[[Abstract], Abstract]) -> Abstract:
         """The value of `function` for the option that it is at run time; it may raise Stop."""
         join = self.join()
+        join.node.apart = self.frame is not None and not self.frame.library
         heap = self.heap
         last = len(choice.options) - 1
         for n, option in enumerate(choice.options):
@@ -344,6 +345,7 @@ class Evaluator:
         before = self.before
         frame.outer = self.surviving()
         frame.arguments = tuple(args) if frame.resume is None else ()
+        frame.exit.apart = not frame.library
         self.frame = frame
         self.serial = 0
         outer_number = self.node.number, self.node.key, saved[4]
@@ -532,7 +534,7 @@ class Evaluator:
                             hint="count the rounds with `range`, or go through a copy of the list",
                         )
             node = Node(block, full, prepared.order[block], block.name, frame.number)
-            node.versions, node.turn = versions, len(frame.nodes)
+            node.versions, node.turn, node.apart = versions, len(frame.nodes), not frame.library
             frame.nodes[block, full] = node
             node.parameters = dict(frame.seeds.get((block, full), ()))
             if block in prepared.loops:

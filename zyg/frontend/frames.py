@@ -46,12 +46,13 @@ class Node:
     """A block of a frame being evaluated; `block` is None for the end of a frame and for joins inside handlers."""
 
     __slots__ = (
-        "block", "blocks", "edges", "force", "head", "key", "lost", "maps", "number", "out", "parameters", "place", "rounds", "sizes",
+        "apart", "block", "blocks", "edges", "force", "head", "key", "lost", "maps", "number", "out", "parameters", "place", "rounds", "sizes",
         "stale", "state", "turn", "versions",
     )  # fmt: skip
 
     def __init__(self, block: Block | None, key: Hashable, number: int, name: str, place: int = 0):
         self.place = place  # of its frame: objects that are joined here are named after it
+        self.apart = False  # whether arrays that can be written are kept apart from those that cannot: in users' code
         self.block = block
         self.key = key
         self.number = number
@@ -78,7 +79,7 @@ class Node:
         states = [e.state for e in self.edges.values()]
         if len(states) == 1 and not self.parameters and not self.force:
             return states[0]
-        state = Merge(self.parameters, states, self.force, (self.place, self.number, self.key)).run()
+        state = Merge(self.parameters, states, self.force, (self.place, self.number, self.key), self.apart).run()
         assert state.maps is not None
         self.maps = dict(zip(self.edges, state.maps))
         return state

@@ -38,6 +38,7 @@ from .values import (
     Reference,
     Shape,
     as_complex,
+    can_be_written,
     describe,
     is_data,
     is_number,
@@ -95,11 +96,18 @@ class Merge:
     A leaf that is the same SSA value on all edges stays that value; otherwise it becomes a parameter of the block.
     `parameters` keeps them by path from one run to the next, so that the fixpoint iteration sees stable values.
     `force` has the indices of slots whose numbers shall be parameters at once (variables that a loop changes).
+    `apart`: a variable that is an argument that cannot be written here, and there a new array, is kept as two.
     """
 
     def __init__(
-        self, parameters: dict[tuple[Any, ...], Value], states: list[State], force: frozenset[int], owner: object
+        self,
+        parameters: dict[tuple[Any, ...], Value],
+        states: list[State],
+        force: frozenset[int],
+        owner: object,
+        apart: bool = False,
     ):
+        self.apart = apart
         self.parameters = parameters
         self.states = states
         self.force = force
@@ -192,6 +200,8 @@ class Merge:
             return self.reference(path, vs, force)
         head = first.head()
         if len(present) > 1 and not all(type(v) is type(first) and v.head() == head for v in present[1:]):
+            return self.unlike(path, vs, present)
+        if self.apart and "*" not in path and len({can_be_written(v) for v in present}) > 1:
             return self.unlike(path, vs, present)
         if isinstance(first, ArrayValue):
             return self.array(path, vs, force)

@@ -714,4 +714,11 @@ def option_kind(v: Abstract) -> Hashable:
     than Python's numbers and float64."""
     if isinstance(v, Number) and v.numpy and v.type is not F64:
         return ("number", v.type)
-    return "number" if is_numeric(v) else v.head()
+    return "number" if is_numeric(v) else (v.head(), can_be_written(v))
+
+
+def can_be_written(v: Abstract) -> bool:
+    """Whether this is no array that is read-only."""
+    if isinstance(v, ComplexArrayValue):
+        v = v.floats
+    return not isinstance(v, ArrayValue) or v.type.writable

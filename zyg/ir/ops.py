@@ -420,8 +420,8 @@ def _hypot_vjp(d: Any, out: Any, x: Any, y: Any) -> Any:
 
 
 def _atan2_jvp(t: Any, out: Any, y: Any, x: Any) -> Any:
-    turned = t[0] * x - t[1] * y
-    return zero_where_zero(turned, divide(turned, x * x + y * y))
+    square = x * x + y * y
+    return zero_where_zero(t[0], divide(t[0] * x, square)) - zero_where_zero(t[1], divide(t[1] * y, square))
 
 
 def _hypot_jvp(t: Any, out: Any, x: Any, y: Any) -> Any:

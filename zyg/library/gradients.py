@@ -136,7 +136,7 @@ def refuse_overlap(e: Evaluator, body: Body, params: list[Value], summary: Summa
 
 def _refuse_self_overlap(e: Evaluator, array: Value, name: str | None) -> None:
     """Elements of an array that is written may not share memory (as those of `as_strided` may): those of its shadow do
-    not.  They are apart if each dimension steps over all that lies in those of smaller steps."""
+    not.  They are apart if each dimension steps over all that lies in those of smaller steps, or if there are none."""
     assert isinstance(array.type, Array)
     if array.type.layout == "C":
         return
@@ -145,6 +145,9 @@ def _refuse_self_overlap(e: Evaluator, array: Value, name: str | None) -> None:
     steps = [e.op("abs", e.op("stride", array, axis=k)) for k in range(array.type.ndim)]
     trivial = [e.op("le", d, const(1)) for d in dims]
     extents = [e.op("mul", step, e.op("sub", d, const(1))) for step, d in zip(steps, dims)]
+    none: Value = const(False)
+    for d in dims:
+        none = e.op("or", none, e.op("eq", d, const(0)))
     apart: Value = const(True)
     for k, step in enumerate(steps):
         within: Value = itemsize
@@ -154,7 +157,7 @@ def _refuse_self_overlap(e: Evaluator, array: Value, name: str | None) -> None:
                 within = e.op("add", within, e.op("select", below, extents[other], const(0)))
         condition = e.op("or", trivial[k], e.op("ge", step, within))
         apart = condition if isinstance(apart, Const) else e.op("and", apart, condition)
-    e.guard(apart, "ValueError", f"elements of {'an array' if not name else f'the array {name}'} overlap in memory and are written: the derivative needs "
+    e.guard(e.op("or", none, apart), "ValueError", f"elements of {'an array' if not name else f'the array {name}'} overlap in memory and are written: the derivative needs "
             "elements that are apart; pass a copy")  # fmt: skip
 
 

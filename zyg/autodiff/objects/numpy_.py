@@ -42,8 +42,8 @@ UFUNCS: dict[np.ufunc, tuple[bool, bool, Slopes]] = {
     np.fmin: (False, True, lambda y, a, b: _chosen(np.logical_not((b < a) | (a != a)))),
     np.arctan2: (False, True, lambda y, a, b: (b / (a * a + b * b), -a / (a * a + b * b))),
     np.hypot: (True, True, lambda y, a, b: (_quotient(a, y), _quotient(b, y))),
-    np.logaddexp: (True, True, lambda y, a, b: (np.exp(a - y), np.exp(b - y))),
-    np.logaddexp2: (True, True, lambda y, a, b: (np.exp2(a - y), np.exp2(b - y))),
+    np.logaddexp: (False, True, lambda y, a, b: _shares(np.exp, a, b)),
+    np.logaddexp2: (False, True, lambda y, a, b: _shares(np.exp2, a, b)),
     np.copysign: (False, True, lambda y, a, b: (np.copysign(1.0, a) * np.copysign(1.0, b), 0.0)),
     np.heaviside: (False, True, lambda y, a, b: (0.0, np.equal(a, 0) * 1.0)),
     np.negative: (False, False, lambda y, a: (-1.0,)),
@@ -113,6 +113,15 @@ def _power_slopes(y: Any, a: Any, b: Any) -> tuple[Any, Any]:
 
 def _chosen(first: Any) -> tuple[Any, Any]:
     return np.where(first, 1.0, 0.0), np.where(first, 0.0, 1.0)
+
+
+def _shares(exp: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """What each of two exponentials is of their sum."""
+    same = a == b  # infinite ones, too
+    gap = np.where(same, 0.0, b - np.where(same, 0.0, a))
+    small = exp(-np.abs(gap))
+    first, second = 1.0 / (1.0 + small), small / (1.0 + small)
+    return np.where(gap > 0, second, first), np.where(gap > 0, first, second)
 
 
 def _quotient(a: Any, y: Any) -> Any:

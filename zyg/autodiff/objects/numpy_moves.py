@@ -91,13 +91,17 @@ def run_moved(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         if type(dy) is Refused:
             return None, refuse(x, dy, shadows)
         if total is None:
-            total = np.zeros(np.size(x), complex if np.iscomplexobj(dy) else float)
+            total = _zeros(np.size(x), dy)
         _gather(total, p, dy)
     return None if total is None else (None, give(x, total.reshape(np.shape(x)), shadows))
 
 
+def _zeros(size: int, dy: Any) -> np.ndarray[Any, Any]:
+    return np.zeros(size, np.result_type(dy, np.float64))  # complex numbers and long doubles stay what they are
+
+
 def _gather(total: Any, places: Any, dy: Any) -> None:
-    if np.iscomplexobj(dy):
+    if total.dtype != np.float64:
         np.add.at(total, places.ravel(), np.asarray(dy).ravel())
     elif places.size:
         total += np.bincount(places.ravel(), np.broadcast_to(dy, places.shape).ravel(), total.size)
@@ -188,7 +192,7 @@ def run_joined(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if type(dy) is Refused:
         flowing = [refuse(x, dy, shadows) for x, _ in operands]
     else:
-        total = np.zeros(size, complex if np.iscomplexobj(dy) else float)
+        total = _zeros(size, dy)
         _gather(total, places, dy)
         start = 0
         for x, _ in operands:
@@ -238,7 +242,7 @@ def _run_masked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     dy = shadows.take_array(y)
     if dy is None or type(dy) is Refused:
         return None if dy is None else (None, refuse(x, dy, shadows))
-    total = np.zeros(x.size + 1, complex if np.iscomplexobj(dy) else float)
+    total = _zeros(x.size + 1, dy)
     _gather(total, places, dy)
     shadows.add_array(x, total[1:].reshape(x.shape))
     return None

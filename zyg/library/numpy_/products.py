@@ -90,10 +90,10 @@ def vdot(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
 @emits(np.outer)
 def outer(e: Evaluator, a: Abstract, b: Abstract, out: Abstract = NONE) -> Abstract:
     from .constructors import asarray
-    from .reductions import delivered
+    from .reductions import delivered_elements
 
     a, b = (asarray(e, v) if is_numeric(v) else v for v in (a, b))
-    return delivered(e, _product(e, "np.outer", a, b, outer_arrays), out, "multiply")
+    return delivered_elements(e, _product(e, "np.outer", a, b, outer_arrays), out, "multiply")
 
 
 def _product(e: Evaluator, name: str, a: Abstract, b: Abstract, function: Any) -> Abstract:

@@ -10,7 +10,7 @@ import numpy as np
 from zyg.errors import NeedsConstant
 from zyg.frontend import arrays, lists
 from zyg.frontend.comparison import truth
-from zyg.frontend.elementwise import broadcast_shape, lift, real_part
+from zyg.frontend.elementwise import broadcast_shape, check_fits_output, lift, real_part
 from zyg.frontend.merging import settled
 from zyg.frontend.reducing import reduce
 from zyg.frontend.scalars import scalar_value
@@ -128,15 +128,14 @@ def mask_of(e: Evaluator, where: Abstract, a: Abstract) -> Abstract:
 
 
 def delivered(e: Evaluator, result: Abstract, out: Abstract, ufunc: str | None = None) -> Abstract:
-    """A result, or `out` that it was written to: what `ufunc` gives if it is of a kind that fits, anything else converted."""
+    """What a reduction gives, or `out` that it was written to: of `ufunc` if it is of a kind that fits, of anything else converted."""
     if not is_set(out):
         return result
-    if not isinstance(out, arrays.ARRAYS):
-        e.type_error("return arrays must be of ArrayType")
+    check_is_array(e, out)
     count, own = arrays.ndim(out), arrays.ndim(result) if isinstance(result, arrays.ARRAYS) else 0
-    if ufunc is None and count != own:
+    if count != own:
         e.throw("ValueError", f"output array has the wrong number of dimensions: {count} instead of {own}")
-    if ufunc is None and isinstance(result, arrays.ARRAYS):
+    if isinstance(result, arrays.ARRAYS):
         for p, q in zip(arrays.dims(e, out), arrays.dims(e, result), strict=True):
             message = (
                 "operands could not be broadcast together: the output of a reduction has the lengths of its result"
@@ -144,6 +143,25 @@ def delivered(e: Evaluator, result: Abstract, out: Abstract, ufunc: str | None =
             e.guard(e.op("eq", p, q), "ValueError", message)
     if ufunc is not None:
         check_output(e, ufunc, element_type(e, result), arrays.element_type(out))
+    return put(e, result, out)
+
+
+def delivered_elements(e: Evaluator, result: Abstract, out: Abstract, ufunc: str) -> Abstract:
+    """What `ufunc` gives element by element, or `out` that it was broadcast to."""
+    if not is_set(out):
+        return result
+    check_is_array(e, out)
+    check_output(e, ufunc, element_type(e, result), arrays.element_type(out))
+    check_fits_output(e, out, result)
+    return put(e, result, out)
+
+
+def check_is_array(e: Evaluator, out: Abstract) -> None:
+    if not isinstance(out, arrays.ARRAYS):
+        e.type_error("return arrays must be of ArrayType")
+
+
+def put(e: Evaluator, result: Abstract, out: Abstract) -> Abstract:
     arrays.check_writable(e, arrays.memory(out))
     arrays.assign(e, out, result if isinstance(result, arrays.ARRAYS) else as_element(e, result, out))
     return out

@@ -12,6 +12,7 @@ from zyg.frontend.comparison import truth
 from zyg.frontend.elementwise import lift
 from zyg.frontend.numpy_numbers import as_numpy, promote
 from zyg.frontend.operators import binary
+from zyg.frontend.scalars import scalar_value
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,
@@ -31,7 +32,7 @@ from zyg.ir.types import BOOL, F32, F64, Scalar
 from zyg.typeof import dtype_scalar
 
 from ..registry import emits, implements
-from .reductions import UNSET, as_array, delivered, is_set
+from .reductions import UNSET, as_array, delivered_elements, is_set
 from .ufuncs import Element, fits_kind, level, of_these, operand, strong, strong_together, ufunc
 
 if TYPE_CHECKING:
@@ -187,8 +188,8 @@ def clip(
             rest = iter(numbers)
             return _clipped(e, *(next(rest) if p else NONE for p in present))
 
-        return delivered(e, lift(e, ("clip", present), function, given), out, "clip")
-    return delivered(e, of_these(e, _clipped, operands, "np.clip()"), out, "clip")
+        return delivered_elements(e, lift(e, ("clip", present), function, given), out, "clip")
+    return delivered_elements(e, of_these(e, _clipped, operands, "np.clip()"), out, "clip")
 
 
 @emits((np.ndarray, "clip"), (np.generic, "clip"))
@@ -243,15 +244,19 @@ def round_(e: Evaluator, a: Abstract, decimals: Abstract = Known(0), out: Abstra
             # Whole numbers are copied.
             own, to = map(arrays.numpy_dtype, (own, arrays.element_type(out)))
             e.type_error(f"Cannot cast array data from {own!r} to {to!r} according to the rule 'same_kind'")
-        return delivered(e, made, out, "rint")
-    return delivered(e, of_these(e, function, [a], "np.round()"), out, "rint")
+    else:
+        made = of_these(e, function, [a], "np.round()")
+    if isinstance(out, arrays.ARRAYS):
+        sizes = [arrays.product(e, arrays.dims(e, v) if isinstance(v, arrays.ARRAYS) else []) for v in (out, made)]
+        e.guard(e.op("eq", *(scalar_value(e, n) for n in sizes)), "ValueError", "invalid output shape")
+    return delivered_elements(e, made, out, "rint")
 
 
 emits(np.fix)(lambda e, x, out=NONE: _fix(e, x, out))
 
 
 def _fix(e: Evaluator, x: Abstract, out: Abstract) -> Abstract:
-    return delivered(e, e.call(known(np.trunc), [x]), out, "trunc")
+    return delivered_elements(e, e.call(known(np.trunc), [x]), out, "trunc")
 
 
 # ---------------------------------------------------------------------------------- replacing and choosing
