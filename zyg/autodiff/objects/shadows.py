@@ -510,6 +510,7 @@ class Shadows:
     def let_go(self) -> None:
         """Nobody looks at them any more. What undoes generators is in the shadows, and has them: a circle."""
         self.holders = {}
+        self.reversals = {}
         self.kept = []
 
     def add_array(self, array: np.ndarray, d: Any) -> None:
