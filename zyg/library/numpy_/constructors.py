@@ -251,11 +251,11 @@ def _made(e: Evaluator, v: Abstract, dtype: Abstract, letter: str) -> Abstract:
             return e.call(known(array_of_lists), [v, dtype])
         if layout.pools:
             raise e.refuse("an array of this", types=[describe(v, e.heap)], hint="make arrays of its items first")
-        lengths, numbers, _ = _nested(e, layout.example)
+        lengths, numbers, _ = _nested(e, layout.example, dtype)
         scalar = dtype_of(e, dtype, _scalar_of_all(e, numbers))
         shape = TupleValue(tuple(map(Number, lengths)))
         return e.call(known(array_of_list), [v, shape, Known(arrays.numpy_dtype(scalar))])
-    shape, leaves, depth = _nested(e, v)
+    shape, leaves, depth = _nested(e, v, dtype)
     scalar = dtype_of(e, dtype, _scalar_of_all(e, leaves))
     result = allocate(e, shape, scalar, "empty")
     outer = [n.value for n in shape[:depth] if isinstance(n, Const)]
@@ -276,25 +276,28 @@ def _scalar_of_all(e: Evaluator, leaves: list[Abstract]) -> Scalar:
     return dtype_of(e, Known(np.result_type(*(arrays.numpy_dtype(t) for t in types if t is not None))))
 
 
-def _nested(e: Evaluator, v: Abstract) -> tuple[list[Value], list[Abstract], int]:
-    """The shape of nested tuples and lists, the numbers and arrays in them, and how deep they are."""
+def _nested(e: Evaluator, v: Abstract, dtype: Abstract) -> tuple[list[Value], list[Abstract], int]:
+    """The shape of nested tuples and lists, the numbers and arrays in them, and how deep they are. Rows that become arrays first are
+    of the `dtype` of all."""
     v = settled(e, v, "None is no number")
     if is_numeric(v):
         return [], [v], 0
     if isinstance(v, arrays.ARRAYS):
         return ([], [arrays.scalar_of(e, v)], 0) if arrays.ndim(v) == 0 else (arrays.dims(e, v), [v], 0)
     items = lists.all_items(e, v)
+    if items is None and isinstance(v, Reference) and lists.is_list(e, v):
+        return _as_array(e, v, dtype)  # of as many numbers as there turn out to be
     if items is None or isinstance(v, Known) and isinstance(v.object, str):
         raise e.refuse(
             "an array of this", types=[describe(v, e.heap)], hint="pass numbers or arrays in tuples or lists"
         )
-    inner = [_nested(e, i) for i in items]
+    inner = [_nested(e, i, dtype) for i in items]
     ragged = "setting an array element with a sequence. The requested array has an inhomogeneous shape"
-    for shape, _, depth in inner[1:]:
-        if len(shape) != len(inner[0][0]):
-            e.throw("ValueError", ragged)
-        if depth != inner[0][2]:
-            raise e.refuse("an array of arrays and of tuples or lists", hint="make arrays of all of them first")
+    if len({len(shape) for shape, _, _ in inner}) > 1:
+        e.throw("ValueError", ragged)
+    if len({depth for _, _, depth in inner}) > 1:  # rows of known lengths, and arrays
+        inner = [_as_array(e, i, dtype) for i in items]
+    for shape, _, _ in inner[1:]:
         for x, y in zip(shape, inner[0][0]):
             if isinstance(x, Const) and isinstance(y, Const):
                 if x.value != y.value:
@@ -303,6 +306,14 @@ def _nested(e: Evaluator, v: Abstract) -> tuple[list[Value], list[Abstract], int
                 e.guard(e.op("eq", x, y), "ValueError", ragged)
     shape, _, depth = inner[0] if inner else ([], [], 0)
     return [const(len(items)), *shape], [n for _, numbers, _ in inner for n in numbers], depth + 1
+
+
+def _as_array(e: Evaluator, v: Abstract, dtype: Abstract) -> tuple[list[Value], list[Abstract], int]:
+    """The same of what is made an array first."""
+    if not isinstance(v, arrays.ARRAYS):
+        v = _made(e, v, dtype, "C")
+    assert isinstance(v, arrays.ARRAYS)
+    return arrays.dims(e, v), [v], 0
 
 
 NO_SHAPE = departing_class(NotImplementedError)
