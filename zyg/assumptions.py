@@ -51,7 +51,7 @@ def native_guards(guards: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
         if kind in ("rule", "tangent rule", "own rule", "ruled instances"):
             # All of them at once, by the epoch of the registry: a new rule is rare.
             native["rules"] = ("word", rules.epoch_address, rules.epoch())
-        elif kind == "imported":  # a module, when it was compiled: it stays
+        elif kind in ("imported", "order"):  # a module when it was compiled, the order of a set: they stay
             continue
         elif kind == "missing":
             namespace, builtin_names, name = rest

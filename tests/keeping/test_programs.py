@@ -335,6 +335,36 @@ def test_other_changes_are_seen(name, numpys_own):
     assert same(value, world.plain(call)) and not there
 
 
+ORDERED = ["tuple(c)", "[*c]", "[y for y in c]", "[next(iter(c)), 8 in c]", "list(map(float, c))"]
+
+
+@pytest.mark.parametrize("expression", ORDERED)
+def test_the_order_of_a_set_is_that_of_this_process(expression):
+    """Of texts it is another one in each process; numbers in one place of the table come in the order in which they were put there."""
+    for order in ("0, 8", "8, 0"):
+        world = World(f"c = frozenset([{order}])\n" + function(f"return {expression}"))
+        assert same(world.call("f(2.5)")[0], world.plain("f(2.5)"))
+
+
+def test_what_is_in_a_set_does_not_depend_on_its_order():
+    text = "c = frozenset([{}])\n" + function("return x if y in c else -x", "x, y")
+    World(text.format("0, 8")).call("f(2.5, 8)")
+    assert World(text.format("8, 0")).call("f(2.5, 8)") == (2.5, True)
+
+
+def test_a_module_that_raises_where_it_had_something():
+    text = "import kept_helper\n" + function("return kept_helper.q(x)")
+    World(text, "def h(x): return x\ndef __getattr__(name): return h").call("f(2.5)")
+    world = World(text, "def __getattr__(name): raise RuntimeError(name)")
+    found = []
+    for place in ("one", "empty"):
+        with pytest.raises(Exception) as raised:
+            world.main.f(2.5)
+        found.append((type(raised.value), str(raised.value)))
+        os.environ["ZYG_CACHE_DIR"] += place
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("change", ["c = 5.0", "c = -1.0"])
 def test_values_of_globals_are_read_at_each_call(change):
     text = "c = 2.0\n" + function("return c * x")

@@ -94,7 +94,7 @@ def make_iterator(e: Evaluator, v: Abstract) -> Reference:
         assert isinstance(made, Reference)
         return made
     if isinstance(v, Known) and type(v.object) in (str, frozenset):
-        return new_iterator(e, ("tuple",), TupleValue(tuple(map(Known, v.object))), Known(0))
+        return new_iterator(e, ("tuple",), TupleValue(lists.in_order(e, v)), Known(0))
     from .classes import refuse_unless_without, user_iterator
 
     result = user_iterator(e, v)

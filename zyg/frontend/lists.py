@@ -60,13 +60,20 @@ def all_items(e: Evaluator, v: Abstract) -> tuple[Abstract, ...] | None:
         return items
     if isinstance(v, RangeValue) and all(isinstance(p, Known) for p in v.parts()):
         return tuple(map(Known, range(*(p.object for p in v.parts()))))
-    if isinstance(v, Known) and type(v.object) in (str, frozenset):  # the order of a set is that of this very object
-        return tuple(map(Known, v.object))
+    if isinstance(v, Known) and type(v.object) in (str, frozenset):
+        return in_order(e, v)
     from . import dicts
 
     if is_dict(e, v):
         return dicts.keys(e, v).items
     return None
+
+
+def in_order(e: Evaluator, v: Known) -> tuple[Abstract, ...]:
+    """The items of a text or a set. The order of a set is that of this very object: an equal one may have another."""
+    if type(v.object) is frozenset:
+        e.inference.guard("order", v.object)
+    return tuple(map(Known, v.object))
 
 
 def length_of(e: Evaluator, v: Abstract) -> Abstract | None:

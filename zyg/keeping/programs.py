@@ -180,6 +180,8 @@ class _Writing:
     def guard(self, guard: tuple[Any, ...], written: list[Any]) -> bool:
         places = self.places
         kind, owner, *rest = guard
+        if kind == "order":  # of a set: it is another in another process
+            raise NotPlain
         if kind in ("rule", "tangent rule"):
             if rest[0] is not None and rules.is_users(rest[0]):
                 raise NotPlain
