@@ -9,11 +9,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import linecache
-import sys
 import types
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from .homes import found
 from .remedies import remedy_in
 
 if TYPE_CHECKING:
@@ -29,11 +29,8 @@ def public_module(module: str, name: str, function: object) -> str:
     """
     parts = module.split(".")
     private = next((n for n, part in enumerate(parts) if n and part.startswith("_")), len(parts))
-    found: object = sys.modules.get(".".join(parts[:private]))
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    same = found is not None and found is getattr(function, "__func__", function)
-    return ".".join(parts[:private]) if same else module
+    public = ".".join(parts[:private])
+    return public if found(public, name) is getattr(function, "__func__", function) else module
 
 
 class ZygError(Exception):

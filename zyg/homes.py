@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import types
 from typing import Any
 
 import numpy as np
@@ -22,4 +23,15 @@ def home(target: Any) -> str:
     return (cls or type(getattr(target, "__self__", target))).__module__
 
 
-__all__ = ["home"]
+def found(module: str, name: str) -> Any:
+    """What has this name in a module that is there; the module itself if there is nothing.  (Nothing is asked: what has no such name might
+    make something up, or raise.)"""
+    here = sys.modules.get(module)
+    x: Any = here
+    for part in name.split("."):
+        x = vars(x).get(part, here) if isinstance(x, (types.ModuleType, type)) else here
+        x = x.__func__ if type(x) in (staticmethod, classmethod) else x
+    return x
+
+
+__all__ = ["found", "home"]

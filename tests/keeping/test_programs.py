@@ -365,6 +365,33 @@ def test_a_module_that_raises_where_it_had_something():
     assert found[0] == found[1]
 
 
+ASKED = """
+def __getattr__(name): raise KeyError(name)
+class Odd:
+    __class__ = property(lambda self: 1 / 0)
+class Meta(type):
+    def __getattr__(cls, name): raise RuntimeError(name)
+class P(metaclass=Meta):
+    def k(x): return x + 1.0
+k = vars(P)["k"]
+del P.k
+class Q:
+    odd = Odd()
+    def m(self, x): return x + 2.0
+def make():
+    def g(x): return x
+    g.odd = Odd()
+    return g
+g = make()
+"""
+
+
+@pytest.mark.parametrize("body", ["g(x)", "k(x)", "Q().m(x)", "(lambda y: 2.0 * y)(x)"])
+def test_what_the_user_has_made_is_not_asked(body):
+    world = World(ASKED + f"f = zyg.jit(lambda x: {body}, cache=True)\n")
+    assert world.call("f(2.5)")[0] == world.plain("f(2.5)")
+
+
 @pytest.mark.parametrize("change", ["c = 5.0", "c = -1.0"])
 def test_values_of_globals_are_read_at_each_call(change):
     text = "c = 2.0\n" + function("return c * x")

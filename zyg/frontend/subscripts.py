@@ -417,8 +417,10 @@ def contains(e: Evaluator, item: Abstract, container: Abstract) -> Abstract:
     """item in container"""
     container = settled(e, container, "argument of type 'NoneType' is not iterable")
     no_text(e, item, container)
-    a_set = isinstance(container, Known) and type(container.object) is frozenset
-    items = tuple(map(Known, container.object)) if a_set else kinds.known_items(e, container)
+    if isinstance(container, Known) and type(container.object) is frozenset:
+        items = tuple(map(Known, container.object))
+    else:
+        items = kinds.known_items(e, container)
     if items is not None:
         return boolean(_is_among(e, item, items))
     if kinds.is_dict(e, container):

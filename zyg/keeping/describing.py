@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..homes import found
 from ..ir import types as t
 from ..ir.options import Options
 from ..ir.records import _FIELDS
@@ -48,7 +49,7 @@ def digest(*objects: Any) -> bytes:
     describe = _Describing()
     try:
         return cache.digest_of(marshal.dumps(tuple([describe.of(x) for x in objects]), 2))
-    except (RecursionError, TypeError, ValueError):  # so deep, or so odd, that nobody can tell
+    except Exception:  # so deep, or so odd (`__class__` may be the user's code), that nobody can tell
         raise NotPlain from None
 
 
@@ -69,15 +70,6 @@ def named(x: Any) -> tuple[str, str] | None:
 def is_zygs(module: Any) -> bool:
     """Whether this is the name of a module of zyg."""
     return type(module) is str and module.startswith("zyg.")
-
-
-def found(module: str, name: str) -> Any:
-    """What has this name in a module that is there; the module itself if there is nothing."""
-    here = sys.modules.get(module)
-    x: Any = here
-    for part in name.split("."):
-        x = getattr(x, part, here)
-    return x
 
 
 def is_known_by_name(x: Any) -> tuple[str, str] | None:
@@ -244,4 +236,4 @@ def is_empty(cell: types.CellType) -> bool:
     return False
 
 
-__all__ = ["PLAIN", "NotPlain", "digest", "found", "is_empty", "is_known_by_name", "is_zygs", "named"]
+__all__ = ["PLAIN", "NotPlain", "digest", "is_empty", "is_known_by_name", "is_zygs", "named"]

@@ -31,10 +31,11 @@ from typing import Any
 import numpy as np
 
 from ..gradient_classes import closure_gradient_class, gradient_class, how_made
+from ..homes import found
 from ..ir import types as t
 from ..ir.records import _FIELDS
 from ..transforms import transform_of
-from .describing import PLAIN, NotPlain, digest, found, named
+from .describing import PLAIN, NotPlain, digest, named
 
 Step = tuple[Any, ...]
 _KNOWN = ("given", "under", "gradient", "gradient by")  # what they give follows from what there is by then
