@@ -15,6 +15,7 @@ import pytest
 
 import zyg
 from zyg.backend.llvm import cache
+from zyg.keeping import programs
 
 from .worlds import World, same
 
@@ -390,6 +391,26 @@ g = make()
 def test_what_the_user_has_made_is_not_asked(body):
     world = World(ASKED + f"f = zyg.jit(lambda x: {body}, cache=True)\n")
     assert world.call("f(2.5)")[0] == world.plain("f(2.5)")
+
+
+@pytest.mark.parametrize("change", ["__code__ = (lambda x, y=1.0: -x).__code__", "__defaults__ = (5.0,)"])
+def test_what_changes_while_it_is_kept(change, monkeypatch):
+    """By another thread: what is kept is not what is there by now."""
+    keep = programs.Program.keep
+    text = "def g(x, y=1.0): return x + y\n" + function("return g(x)")
+    world = World(text)
+
+    def late(self, compiled):
+        exec("g." + change, vars(world.main))
+        keep(self, compiled)
+
+    monkeypatch.setattr(programs.Program, "keep", late)
+    assert world.call("f(2.5)") == (3.5, False)
+    monkeypatch.setattr(programs.Program, "keep", keep)
+    changed = World(text)
+    exec("g." + change, vars(changed.main))
+    value, there = changed.call("f(2.5)")
+    assert value == changed.plain("f(2.5)") and not there
 
 
 @pytest.mark.parametrize("change", ["c = 5.0", "c = -1.0"])

@@ -194,6 +194,8 @@ class _Writing:
             return True
         if not places.knows(owner):
             return False
+        if kind == "function" and any(now is not then for now, then in zip(_refers_to(owner), rest, strict=True)):
+            raise NotPlain  # another thread has changed it since
         first = places.of(owner)
         if kind in ("rule", "tangent rule"):
             written.append(("own rule", first, kind))
@@ -274,6 +276,10 @@ def _is_of_zyg(x: Any) -> bool:
     return is_zygs(type(x).__module__) or type(x) is types.FunctionType and is_zygs(x.__module__)
 
 
+def _refers_to(function: types.FunctionType) -> tuple[Any, ...]:
+    return function.__code__, function.__defaults__, function.__kwdefaults__
+
+
 def _plain(x: Any) -> Any:
     """What is written, if it is nothing but data."""
     if type(x) in (tuple, list):
@@ -344,7 +350,7 @@ class _Reading:
         if kind == "own rule":
             return kind, rest[0], x
         if kind == "function":
-            return kind, x, x.__code__, x.__defaults__, x.__kwdefaults__
+            return kind, x, *_refers_to(x)
         if kind == "mro":
             return kind, x, x.__mro__
         if kind == "ruled instances":
