@@ -1,8 +1,8 @@
 """Expensive cases are taken in turns: each of three successive Python versions runs a third of them, all three run all.
 
 What is true of every Python alike (a derivative's formula, compiled code against NumPy) and takes long to compile goes by
-turns; of what takes longest, each of three successive days runs a third. `EVERY_TURN=1 python -m pytest` runs all cases
-on one Python.
+turns, each every other day; what takes longest every third day. Six days run all. `EVERY_TURN=1 python -m pytest` runs all cases on one
+Python.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import pytest
 
 TURN = sys.version_info[1] % 3
 EVERY_TURN = bool(os.environ.get("EVERY_TURN"))
-# In the environment it is the same for all processes of a run, past midnight too; ZYG_TESTS_DAY=0, 1 or 2 runs what a certain day does.
+# In the environment it is the same for all processes of a run, past midnight too; ZYG_TESTS_DAY=0 to 5 runs what a certain day does.
 DAY = int(os.environ.setdefault("ZYG_TESTS_DAY", str(int(time.time()) // 86400)))
 
-# A mark of a test, or `pytestmark` of a module. By the test's name and parameters, it is one Python's turn (conftest.py reads
-# the mark).
+# A mark of a test, or `pytestmark` of a module. By the test's name and parameters, it is one Python's turn, every other day
+# (conftest.py reads the mark).
 each_in_turn = pytest.mark.each_in_turn
 # What takes a second and more is, beside that, every third day's turn.
 each_in_long_turn = pytest.mark.each_in_turn(days=3)
@@ -32,7 +32,7 @@ def own_third(cases: list[str]) -> list[str]:
 
 
 def is_of_another_turn(item: pytest.Item) -> bool:
-    days = [mark.kwargs.get("days", 1) for mark in item.iter_markers("each_in_turn")]
+    days = [mark.kwargs.get("days", 2) for mark in item.iter_markers("each_in_turn")]
     if EVERY_TURN or not days:
         return False
     number = zlib.crc32(item.name.encode())
