@@ -22,9 +22,7 @@ def item(name: str, *marks: pytest.MarkDecorator) -> Any:
         ([turns.each_in_long_turn, turns.each_in_turn], 2),  # a function, and its module
     ],
 )
-def test_in_six_days_three_pythons_run_each_case(
-    marks: list[Any], runs: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_in_six_days_three_pythons_run_each_case(marks: list[Any], runs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "EVERY_TURN", False)
     whose: Counter[tuple[int, int]] = Counter()
     for name in (f"test_it[{n}]" for n in range(900)):

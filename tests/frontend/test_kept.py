@@ -33,7 +33,9 @@ def test_the_sources_are_all_that_decoding_is_made_of():
     code = "import sys, zyg.frontend.prepare\nprint(*(m.__file__ for m in sys.modules.values() if m.__name__.split('.')[0] == 'zyg'))"
     needed = {Path(name).relative_to(ROOT).as_posix() for name in run(code)}
     # Packages, and what only errors say, make no SSA.
-    assert needed - {"errors.py", "homes.py", "remedies.py"} - set(kept.SOURCES) <= {n for n in needed if n.endswith("__init__.py")}
+    assert needed - {"errors.py", "homes.py", "remedies.py"} - set(kept.SOURCES) <= {
+        n for n in needed if n.endswith("__init__.py")
+    }
     assert set(kept.SOURCES) - needed == {"frontend/kept.py"}
 
 
