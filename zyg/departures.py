@@ -166,6 +166,8 @@ def _is_quiet(function: Any, reads: bool) -> bool:
         return True
     if getattr(function, "__module__", None) in _PURE:
         return not function.__name__.startswith(_DOING)
+    if (getattr(function, "__module__", None) or "").partition(".")[0] not in ("builtins", "zyg"):
+        return False  # (a method of a generator, say, which draws)
     # Draws move the state of a generator that is not the function's own; that of its own is in an array that they write to.
     return reads if not isinstance(function, _draws()) else function.known is None
 
