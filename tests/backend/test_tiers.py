@@ -123,7 +123,7 @@ def test_a_call_that_is_under_way_goes_over(program, held):
     there = []
 
     def call():
-        g(x.copy(), w, 40_000)
+        g(x.copy(), w, 120_000)
         there.append(list(careful.addresses) != at_once)
 
     thread = threading.Thread(target=call)
