@@ -107,7 +107,7 @@ def _data_of(function: types.FunctionType) -> Iterator[Any]:
             waiting.extend(x)
         elif isinstance(x, types.FunctionType):
             waiting += [*(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
-            waiting += [cell.cell_contents for cell in x.__closure__ or () if _is_set(cell)]
+            waiting += [cell.cell_contents for cell in x.__closure__ or () if is_set(cell)]
         elif not isinstance(x, _NO_DATA):
             yield x
 
@@ -115,7 +115,7 @@ def _data_of(function: types.FunctionType) -> Iterator[Any]:
 _NO_DATA = (str, bytes, bool, type(None), types.BuiltinFunctionType, types.ModuleType, type, np.ufunc, np.dtype)
 
 
-def _is_set(cell: types.CellType) -> bool:
+def is_set(cell: types.CellType) -> bool:
     try:
         cell.cell_contents  # noqa: B018
     except ValueError:

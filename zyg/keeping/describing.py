@@ -21,6 +21,7 @@ from ..ir import types as t
 from ..ir.options import Options
 from ..ir.records import _FIELDS
 from ..transforms import Transform, transform_of
+from ..typeof import is_set
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
 _HEAP_TYPE, _IMMUTABLE_TYPE = 1 << 9, 1 << 8
@@ -159,7 +160,7 @@ class _Describing:
         defaults = tuple([_HELD.get(type(v)) or self.of(v) for v in f.__defaults__ or ()])
         keywords = tuple([(name, self.of(v)) for name, v in (f.__kwdefaults__ or {}).items()])
         attributes = tuple([(name, self.of(v)) for name, v in sorted(f.__dict__.items())])
-        empty = tuple([is_empty(cell) for cell in f.__closure__ or ()])
+        empty = tuple([not is_set(cell) for cell in f.__closure__ or ()])
         names = self.all((f.__name__, f.__qualname__, f.__module__, f.__doc__))
         has = f.__defaults__ is None, f.__kwdefaults__ is None
         return "function", self.of(f.__code__), names, named(f), has, defaults, keywords, attributes, empty
@@ -228,12 +229,4 @@ _tuplegetter: Any = type(vars(namedtuple("_", "x"))["x"])  # the fields of named
 _FIELDS_OF_NAMED_TUPLES = ("_field_defaults", "_field_types")
 
 
-def is_empty(cell: types.CellType) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return True
-    return False
-
-
-__all__ = ["PLAIN", "NotPlain", "digest", "is_empty", "is_known_by_name", "is_zygs", "named"]
+__all__ = ["PLAIN", "NotPlain", "digest", "is_known_by_name", "is_zygs", "named"]

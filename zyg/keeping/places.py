@@ -174,6 +174,13 @@ def _step(take: Any) -> Any:
     return lambda there, n, *rest: take(there[n], *rest)
 
 
+def _under(x: Any) -> Any:
+    transform = transform_of(x)
+    if transform is None:  # it was a callable of zyg's, and is none any more
+        raise NotPlain
+    return transform.function
+
+
 def _by_name(there: list[Any], module: str, name: str) -> Any:
     if module not in sys.modules and module.startswith("zyg."):
         importlib.import_module(module)
@@ -192,7 +199,7 @@ _STEPS: dict[str, Any] = {
     "default": _step(lambda x, k: x.__defaults__[k]),
     "names": _step(lambda x: x.__kwdefaults__),
     "part": _step(getattr),
-    "under": _step(lambda x: transform_of(x).function),  # type: ignore[union-attr]
+    "under": _step(_under),
     "base": _step(lambda x, k: x.__mro__[k]),
     "item of": _step(lambda x, k: x[k]),
     "held": _step(types.CellType),
