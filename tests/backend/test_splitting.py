@@ -6,7 +6,7 @@ import numpy as np
 import zyg
 from zyg.backend.llvm.engine import engine
 from zyg.backend.llvm.parameters import needed_components
-from zyg.backend.llvm.splitting import COMPUTES, LOOPS, STRAIGHT, Piece, split
+from zyg.backend.llvm.splitting import COMPUTES, LIGHT, LOOPS, STRAIGHT, Piece, split
 from zyg.backend.llvm.text import ModuleText
 from zyg.ir.parsing import parse_module
 
@@ -73,6 +73,30 @@ def test_calls_between_the_two_parts_are_declared():
 
 
 @each_in_turn
+def test_what_is_light_is_a_piece_where_it_can_be_replaced_unless_it_calls_mathematics():
+    module = ModuleText()
+    loop = "define internal fastcc double @py.{}(double %x) {{\nentry:\n{}  ret double %x\n}}"
+    module.functions += [
+        "define fastcc double @py.main(double %x) {\nentry:\n  %r = call fastcc double @py.one(double %x)\n  ret double %r\n}",
+        loop.format("one", "  %p = call i32 @zyg_poll(ptr null)\n"),
+        loop.format("two", "  %e = call double @exp(double %x)\n"),
+        loop.format("three", ""),
+    ]
+    settled, light = {"@py.three"}, {"@py.one", "@py.two"}
+
+    def kinds(entry):
+        parts = split(module, settled, light=light, entry=entry)
+        return {
+            name: part.kind
+            for part in parts
+            for name in ("one", "two", "three")
+            if f"@py.{name}(double %x) {{" in part.text
+        }
+
+    assert kinds("@py.main") == {"one": LIGHT, "two": COMPUTES, "three": LOOPS}
+    assert kinds(None) == {"one": COMPUTES, "two": COMPUTES, "three": LOOPS}
+
+
 def test_what_is_compiled_apart_is_shown():
     def f(x):
         total = np.sum(x)

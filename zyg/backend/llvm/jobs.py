@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from .lowered import LANES, WHOLE_ARRAYS, Lowered
-from .splitting import COMPUTES, STRAIGHT, Piece, split
+from .splitting import COMPUTES, LIGHT, STRAIGHT, Piece, split
 from .workers import Effort, Job
 
 LARGE = 3000  # lines of assembly from which on loops are not unrolled, which costs a third of the time that LLVM takes
@@ -33,7 +33,7 @@ def jobs_of(lowered: Lowered, brief: bool) -> list[Job]:
 
 
 def job_of(piece: Piece, brief: bool) -> Job:
-    what = effort(piece.text, brief or piece.kind != COMPUTES)
+    what = effort(piece.text, brief or piece.kind not in (COMPUTES, LIGHT))
     return Job(piece.text, what, "straight" if piece.kind == STRAIGHT else "careful")
 
 

@@ -71,6 +71,7 @@ def lower(
         lowered.straight = {
             symbol("py." + n) for n in settled if n not in in_lanes and not module.functions[n].attrs.get("shallow")
         }
+        lowered.light = {symbol("py." + n) for n in names if module.functions[n].attrs.get("light")} - lowered.settled
     lowered.shares = sum(map(has_loops, instrs)) > FEW_LOOPS
     lowered.calls_python = any(i.op == "pycall" for i in instrs)
     fails = _closure(callees, [n for n, of in own.items() if n in recursive or any(map(may_fail, of))])

@@ -36,7 +36,7 @@ class Lowered:
     """A module as LLVM text. `errors[0]` is unused; `objects` are Python objects that the code refers to by index.
 
     `settled`: symbols of functions in which LLVM's optimiser would find little; `inlined`: of those that are called once;
-    `straight`: of those that are no loops over elements.
+    `straight`: of those that are no loops over elements; `light`: of the others, those that are soon over whatever it does.
     `masks`: the processor can leave out lanes of vectors.
     `recipes`: how those of the objects are made that exist for this code alone, by index: what they are, and of which type.
     `shares`: operations on all elements of arrays are calls of functions that do one for arrays of some types (`shared`).
@@ -56,6 +56,7 @@ class Lowered:
     settled: set[str] = field(default_factory=set)
     inlined: set[str] = field(default_factory=set)
     straight: set[str] = field(default_factory=set)
+    light: set[str] = field(default_factory=set)
     shares: bool = False
     shared: dict[Hashable, FunctionABI] = field(default_factory=dict)
     masks: bool = False

@@ -29,10 +29,15 @@ class _Function:
     lines: int
     references: set[str]
 
+    def only_polls(self) -> bool:
+        """Whether it calls nothing else."""
+        return all(r == self.name or r in _POLLS for r in self.references if r.startswith("@"))
 
-# What the functions of a piece are like: the optimiser finds something in them; they go through their lines about once, calling others; or
-# they are loops in which it finds little.
-COMPUTES, STRAIGHT, LOOPS = range(3)
+
+# What the functions of a piece are like: the optimiser finds something in them; the same, but each call is soon over without it, too; they
+# go through their lines about once, calling others; or they are loops in which it finds little.
+COMPUTES, LIGHT, STRAIGHT, LOOPS = range(4)
+_POLLS = {"@zyg_work", "@zyg_poll"}
 
 
 class Piece(NamedTuple):
@@ -46,20 +51,25 @@ def split(
     settled: Set[str],
     inlined: Set[str] = frozenset(),
     straight: Set[str] = frozenset(),
+    light: Set[str] = frozenset(),
     entry: str | None = None,
 ) -> list[Piece]:
     """The assembly in pieces, those in order of their kind. `settled`: symbols of functions that need little of the optimiser, `straight`:
-    of those among them that are no loops; `inlined`: of functions that are to be in one piece with those that call them.
+    of those among them that are no loops; `inlined`: of functions that are to be in one piece with those that call them; `light`: of
+    others that are soon over.
 
-    With an `entry`, the symbol of a function that is called from outside, what does not compute is called through pointers by the
-    other pieces (`through_pointers`), so that such a piece can be replaced."""
+    With an `entry`, the symbol of a function that is called from outside, all that does not compute, or is light, is called through
+    pointers by the other pieces (`through_pointers`), so that such a piece can be replaced."""
     functions = [_read(text) for text in module.functions]
     if not any(f.name in settled for f in functions) and sum(f.lines for f in functions) < 2 * PIECE:
         return [Piece(module.text(), COMPUTES)]
     home: dict[str, int] = {}
     pieces: list[tuple[list[_Function], int]] = []
     kinds = [STRAIGHT if f.name in straight else LOOPS if f.name in settled else COMPUTES for f in functions]
-    for kind in (COMPUTES, STRAIGHT, LOOPS):
+    if entry is not None:
+        # (What calls mathematical functions does so in vectors, when it is optimised: others, with other last bits.)
+        kinds = [LIGHT if f.name in light and f.only_polls() else k for f, k in zip(functions, kinds, strict=True)]
+    for kind in (COMPUTES, LIGHT, STRAIGHT, LOOPS):
         own = [f for f, of in zip(functions, kinds, strict=True) if of == kind]
         for piece in _packed(_together(own, None if kind == COMPUTES else inlined)):
             home |= dict.fromkeys((f.name for f in piece if f.name), len(pieces))

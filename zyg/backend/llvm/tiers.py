@@ -3,6 +3,7 @@
 The quick generator takes a fifth of the time; its loops over elements take 1.4 to 2 times as long, what calls them a twentieth more.
 LLVM's passes are the same, only instructions and registers are chosen otherwise, so values are the same to the last bit.  What
 computes (splitting.py) is made with care at once: by the quick generator, and without vectors, it could take many times as long.
+But where a call is one loop that calls no mathematical functions, or a nest that only moves what there is, it has its vectors later, too.
 
 The functions of the other pieces are called through pointers.  These are set to the careful code when it is linked
 (background.py): calls that are under way find it with the next loop that they come to.
@@ -21,7 +22,7 @@ from ...ir.records import field, record, replace
 from .background import background
 from .jobs import job_of, used
 from .lowered import Lowered
-from .splitting import COMPUTES, pointer, split, through_pointers
+from .splitting import COMPUTES, Piece, pointer, split, through_pointers
 from .text import name_of
 from .workers import Job
 
@@ -63,13 +64,13 @@ class Careful:
         if not lowered.settled or sum(text.count("\n") for text in lowered.module.functions) < TWICE:
             return None
         called = lowered.signatures[entry].symbol
-        pieces = split(lowered.module, lowered.settled, lowered.inlined, lowered.straight, called)
+        of = lowered.settled, lowered.inlined, lowered.straight, lowered.light
+        pieces = split(lowered.module, *of, called)
         replaced = [p for p in pieces if p.kind != COMPUTES]
         if sum(p.text.count("\n") for p in replaced) < TWICE:
             return None
-        at_once = [job_of(p, brief) for p in pieces]
         return Careful(
-            [j if p.kind == COMPUTES else replace(j, generator="quick") for p, j in zip(pieces, at_once, strict=True)],
+            [job_of(p, brief) if p.kind == COMPUTES else _quick(p) for p in pieces],
             [replace(job_of(p, brief), generator="careful") for p in replaced],
             {symbol: name_of(symbol) for p in replaced for symbol in p.called},
             [name_of(symbol) for p in pieces if p.kind == COMPUTES for symbol in p.called],
@@ -119,6 +120,10 @@ class Careful:
         finally:
             self.engine.lock.release()
         return True
+
+
+def _quick(piece: Piece) -> Job:
+    return replace(job_of(piece, brief=True), generator="quick")
 
 
 __all__ = ["Careful", "may_be_replaced"]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from ..analysis import Loop, Loops
 from ..core import Block, Const, Function, Instr, Module, Target, Value, clone_blocks, uses
 from ..ops import having
-from ..types import Array, Scalar
+from ..types import Array, Scalar, is_float
 from . import merge
 from .accesses import Views
 from .expand import MANY
@@ -58,6 +58,16 @@ def computes(loop: Loop) -> bool:
     plain = all(latch.terminator.attrs.get("elements") == "plain" for latch in loop.latches)
     accesses = any(i.op in _ACCESSES for i in work)
     return accesses and not plain and len(loop.exits) == 1
+
+
+def _is_light(loop: Loop) -> bool:
+    """Whether a call of the loop takes no more than a few times as long without LLVM's pipeline, and is soon over: it is one loop, which may
+    be cut into strips (polls.py), or only moves what there is."""
+    strips = all(latch.terminator.attrs.get("strip") for latch in loop.latches)
+    if not loop.children or (strips and not any(child.children for child in loop.children)):
+        return True
+    work = [i for block in loop.blocks for i in block.instrs if i.op not in _ACCESSES]
+    return not any(is_float(r.type) for i in work for r in i.results)
 
 
 def _outline(module: Module, function: Function) -> bool:
@@ -117,6 +127,7 @@ def _move(module: Module, function: Function, views: Views, loop: Loop, made: li
     arrays = [v for v in taken if isinstance(v.type, Array)]
     new.attrs = {
         "shared": True,
+        "light": _is_light(loop),
         "noalias": tuple(n for n, v in enumerate(taken) if v in arrays and views.alone(v, arrays)),
     }
     module.add(new)
