@@ -19,6 +19,7 @@ from zyg.ir.core import VIEWS, Const, Value, array_type, const
 from zyg.ir.dtypes import NUMPY_SCALARS
 from zyg.ir.overtaking import OVERTAKING
 from zyg.ir.types import BOOL, F64, I32, I64, U8, Array, Scalar
+from zyg.library import registry
 from zyg.typeof import dtype_scalar
 
 from . import kinds, lists
@@ -579,8 +580,6 @@ def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
 
 
 def attribute(e: Evaluator, a: Abstract, name: str) -> Abstract | None:
-    from zyg.library import registry
-
     found = getattr(np.ndarray, name, None)
     if isinstance(found, GetSetDescriptorType):
         entry = registry.find(found)

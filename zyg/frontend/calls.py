@@ -24,7 +24,7 @@ from .environment import function_value, held
 from .frames import Context
 from .functions import call_function
 from .kinds import known_items
-from .later import lists
+from .later import classes, construction, exceptions, lists
 from .merging import settled
 from .type_names import class_of, python_type_name
 from .values import (
@@ -74,9 +74,7 @@ def call(e: Evaluator, callee: Abstract, args: list[Abstract], keywords: dict[st
         return callee.call(e, args, keywords)
     if isinstance(callee, PullbackValue):
         return callee.plan.call(e, callee, args, keywords)
-    from .classes import refuse_unless_without, special
-
-    method = special(e, callee, "__call__")
+    method = classes.special(e, callee, "__call__")
     if method is not None:
         if e.context.level > 0:
             cls = class_of(e, callee)
@@ -88,7 +86,7 @@ def call(e: Evaluator, callee: Abstract, args: list[Abstract], keywords: dict[st
                     hint="call it by a global name, or give the rule to a function",
                 )
         return e.call(known(method), [callee, *args], keywords)
-    refuse_unless_without(e, callee, "a call of an object", "__call__")
+    classes.refuse_unless_without(e, callee, "a call of an object", "__call__")
     e.type_error(f"'{python_type_name(e, callee)}' object is not callable")
     raise AssertionError
 
@@ -97,15 +95,13 @@ def _by_rule(
     e: Evaluator, callee: Abstract, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract | None:
     """Under differentiation, a call of a function that has a custom rule."""
-    from zyg.rules import key_of, rule_for, tangent_rule_for
-
     if e.frame is not None and e.frame.library and not e.frame.calls_given:
-        rule = rule_for(function) or tangent_rule_for(function)
+        rule = rules.rule_for(function) or rules.tangent_rule_for(function)
         if rule is not None and _is_of_library(function) and not _is_own_rule(rule):
             return None  # what users make of the functions that the library is written in does not change the library
-    if e.unruled is None or key_of(e.unruled) != key_of(function):
-        pushing = tangent_rule_for(function)
-        if pushing is not None and not e.context.forwards and rule_for(function) is not None:
+    if e.unruled is None or rules.key_of(e.unruled) != rules.key_of(function):
+        pushing = rules.tangent_rule_for(function)
+        if pushing is not None and not e.context.forwards and rules.rule_for(function) is not None:
             pushing = None  # nobody asks for tangents, and without them it is not what it is differentiated by
         else:
             e.inference.guard("tangent rule", function, pushing)
@@ -114,7 +110,7 @@ def _by_rule(
 
             return call_with_tangent_rule(e, pushing, callee, args, keywords)
     e.unruled = None
-    rule = rule_for(function)
+    rule = rules.rule_for(function)
     e.inference.guard("rule", function, rule)
     if rule is None:
         return None
@@ -144,9 +140,6 @@ def unruled(e: Evaluator, function: Any) -> Iterator[None]:
 
 
 def call_object(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
-    from . import classes, construction
-    from .exceptions import ExceptionValue
-
     if e.context.level > 0 and callable(obj):
         result = _by_rule(e, Known(obj), obj, args, keywords)
         if result is not None:
@@ -187,7 +180,7 @@ def call_object(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str
         if issubclass(obj, BaseException):
             if keywords:
                 raise e.refuse("an exception that is made with keyword arguments", hint="pass them by position")
-            return ExceptionValue(obj, tuple(args))
+            return exceptions.ExceptionValue(obj, tuple(args))
         if classes.is_object_class(obj):
             return construction.construct(e, obj, args, keywords)
     entry = registry.method(type(obj), "__call__")

@@ -14,10 +14,12 @@ from zyg.assumptions import can_change
 from zyg.ir.core import const
 from zyg.ir.departures import departing
 from zyg.ir.records import record
+from zyg.library import registry
 from zyg.transforms import transform_of
 from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fields, taken_over
 
 from .bytecode import SUPER_HINT, SUPER_OF_ANOTHER, assigns_first
+from .environment import constant_or_input, held
 from .exceptions import ExceptionValue
 from .later import arrays, complex_arrays, complexes, construction, flat, numpy_numbers
 from .merging import conflict, settled
@@ -246,14 +248,10 @@ def _object_attribute(e: Evaluator, v: Reference, record: Record, cls: type, nam
 
 
 def _has_method(cls: type, name: str) -> bool:
-    from zyg.library import registry
-
     return registry.method(cls, name) is not None
 
 
 def _known_attribute(e: Evaluator, obj: Any, name: str) -> Abstract | None:
-    from .environment import constant_or_input, held
-
     if type(obj) in (bool, int, float) or obj is None or isinstance(obj, str):
         if type(obj) in (bool, int, float):
             return _number_attribute(e, Known(obj), name)
@@ -367,8 +365,6 @@ def _class_attribute(e: Evaluator, cls: Any, v: Abstract, name: str) -> Abstract
 
 
 def _found_in_class(e: Evaluator, v: Abstract, classes: tuple[type, ...], name: str) -> Abstract | None:
-    from .environment import held
-
     for base in classes:
         if name not in vars(base):
             e.inference.guard("lacks", base, name)

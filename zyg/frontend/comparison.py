@@ -12,6 +12,7 @@ from zyg.ir.types import BOOL
 
 from . import meeting
 from .classes import equality, find_in_class, operator_method, special
+from .exceptions import no_text
 from .kinds import is_dict, is_list, known_items
 from .later import arrays, complexes, dicts, lists, numpy_numbers
 from .merging import conflict, settled
@@ -55,8 +56,6 @@ if TYPE_CHECKING:
 
 
 def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
-    from .exceptions import no_text
-
     no_text(e, a, b)
     a, b = natural(a), natural(b)
     if is_number(a) and is_number(b):
@@ -180,8 +179,6 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
             raise e.refuse(
                 "a comparison by which an array is one of two items", types=[describe(a), describe(b)], hint=hint
             )
-    from .exceptions import no_text
-
     no_text(e, a, b)
     if any(isinstance(v, (StructValue, Reference)) for v in (a, b)):
         asked, own, _ = equality(e, "eq", a, b)
@@ -312,8 +309,6 @@ def _by_tag(e: Evaluator, choice: ChoiceValue, holds: Callable[[Abstract], Value
 def identical(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     """a is b: where compiled code knows that. What it has by value, and what came in from outside by two ways, is refused if the two may
     be one."""
-    from .exceptions import no_text
-
     if not any(isinstance(v, Known) and v.object is None for v in (a, b)):
         no_text(e, a, b)
     for v in (a, b):
@@ -410,8 +405,6 @@ def truth(e: Evaluator, v: Abstract) -> Value:
         from .iterators import range_length
 
         return e.op("ne", range_length(e, v), const(0))
-    from .exceptions import no_text
-
     no_text(e, v)
     if isinstance(v, (StructValue, Reference)):
         answer = operator_method(e, "bool", v)  # the class's own, in the order that Python asks them

@@ -19,6 +19,7 @@ from zyg.ir.types import Scalar, Type
 from .boundary import Assembly
 from .edges import convert_edges
 from .frames import Context, Edge, Frame, Node, Stop
+from .later import calls, functions, iterators, python_ops
 from .merging import State
 from .orders import seen_axis
 from .unrolling import Unrolling
@@ -371,11 +372,9 @@ class Evaluator:
 
     def _seed(self, frame: Frame, args: list[Abstract], parent: Frame | None, node: Node, serial: int) -> Hashable:
         """A call that is evaluated again with arguments of the same types starts from the types that it settled on."""
-        from .functions import Outline
-
         above = parent.place if parent is not None else None
         frame.place = (above, id(node.block), node.key, serial, frame.code, frame.resume)
-        shape = Outline(self.heap).of([*args, *frame.free.values()])
+        shape = functions.Outline(self.heap).of([*args, *frame.free.values()])
         frame.number = frame.exit.place = self.places.setdefault(frame.place, len(self.places) + 1)
         found = self.seeds.get(frame.place)
         if found is not None and found[0] == shape:
@@ -403,9 +402,7 @@ class Evaluator:
         self.advancing = {}
 
     def _evaluate(self, frame: Frame, block: Block) -> None:
-        from .python_ops import execute, passes_on
-
-        if block in frame.prepared.trying and not passes_on(self, frame, block):
+        if block in frame.prepared.trying and not python_ops.passes_on(self, frame, block):
             refusal = Unsupported(
                 "try/except (or with) in compiled code",
                 frame.prepared.trying[block].position or self.position,
@@ -413,6 +410,7 @@ class Evaluator:
             )
             refusal.final = True
             raise refusal
+        execute = python_ops.execute
         try:
             for instr in block.instrs:
                 if not frame.library and instr.position is not None:
@@ -511,13 +509,11 @@ class Evaluator:
     def _node(self, frame: Frame, block: Block, slots: list[Abstract]) -> Node:
         """The node of a block for these values: where loops over tuples are unrolled there is one per iteration, and one per
         version of the loops around it."""
-        from .iterators import static_position, steps_in_lists
-
         prepared = frame.prepared
         key = []
         for n, v in enumerate(slots):
             if isinstance(v, Reference):
-                position = static_position(self, v)
+                position = iterators.static_position(self, v)
                 if position is not None:
                     key.append((n, position))
         versions = version_of(frame, self.node, block, tuple(key), slots)
@@ -527,7 +523,7 @@ class Evaluator:
             if len(frame.nodes) > MAX_NODES:
                 raise self.refuse("a loop over a tuple that is too long to unroll", hint="use an array")
             for n, _ in key:
-                for k, (given, length) in enumerate(steps_in_lists(self, slots[n])):
+                for k, (given, length) in enumerate(iterators.steps_in_lists(self, slots[n])):
                     if given > frame.lengths.setdefault((block, n, k), length) + MAX_GROWN:
                         raise self.refuse(
                             "a loop over a list that grows meanwhile",
@@ -631,9 +627,7 @@ class Evaluator:
         return self.__dict__.setdefault("_input_objects", {})
 
     def call(self, callee: Abstract, args: list[Abstract], keywords: dict[str, Abstract] | None = None) -> Abstract:
-        from .calls import call
-
-        return call(self, callee, args, keywords or {})
+        return calls.call(self, callee, args, keywords or {})
 
 
 def _explodes(sizes: list[int]) -> bool:

@@ -10,6 +10,7 @@ from zyg.ir.departures import departing
 from zyg.ir.dtypes import single
 from zyg.ir.types import BOOL, F32, F64, I64, Scalar
 
+from .opaque import natural
 from .values import Abstract, ArrayValue, ComplexValue, Known, Number, describe, number_type
 
 if TYPE_CHECKING:
@@ -78,8 +79,6 @@ def to_float(e: Evaluator, v: Abstract) -> Value:
 
 def as_index(e: Evaluator, v: Abstract) -> Abstract | None:
     """The int that `__index__` of a number gives; None for what has none: floats, NumPy's bools, arrays with dimensions."""
-    from .opaque import natural
-
     v = natural(v)
     if isinstance(v, ArrayValue) and v.type.ndim == 0 and v.type.dtype.kind in "iu":
         return Number(e.builder.cast(e.op("load", v.value), I64))
