@@ -476,11 +476,11 @@ def _method_handler(cls: type, name: str, f: Any) -> Handler:
         if not issubclass(cls, np.ndarray):
             note(_of_builtin, (cls, name), (cls,), handler)
         return handler
-    return functools.partial(_foreign_method, f)
+    return functools.partial(call_foreign_method, f)
 
 
 def _method_of(name: str, owner: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    return _foreign_method(getattr(owner, name), owner, *args, **kwargs)
+    return call_foreign_method(getattr(owner, name), owner, *args, **kwargs)
 
 
 def inherited_handler(cls: type, name: str) -> Handler | None:
@@ -667,7 +667,7 @@ def is_differentiable_callable(f: Any) -> bool:
     return isinstance(f, (staticmethod, classmethod, functools.partialmethod)) or transform_of(f) is not None
 
 
-def _foreign_method(f: Any, owner: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+def call_foreign_method(f: Any, owner: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     if f.__self__ is not owner:  # what was found for an object serves others of its class
         f = getattr(owner, f.__name__)
     made = library_calls.call_entry(f, args, kwargs) if isinstance(owner, (np.ndarray, np.ufunc)) else None

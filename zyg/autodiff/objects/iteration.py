@@ -457,7 +457,7 @@ def _general(x: Any, by_loop: bool = False) -> tuple[Any, Any]:
     ):
         return _stepped(sources.ByIndex(x))
     iter(x)  # raises the TypeError
-    return _unknown(x), NOTHING
+    return unknown(x), NOTHING
 
 
 def _is_enumeration(x: Any) -> bool:
@@ -491,7 +491,7 @@ def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (given[0],)
 
 
-def _unknown(x: Any) -> Generator[tuple[Any, Any], None, None]:
+def unknown(x: Any) -> Generator[tuple[Any, Any], None, None]:
     name = type(x).__name__
     memory = x.obj if type(x) is memoryview else None
     hint = "make a list of it outside of the function, or take it out of the derivative's path with zyg.stop_gradient"

@@ -1,15 +1,17 @@
-"""Compiled patterns, and their matches: what they give is text, and places in it, which carries no derivative; they call no code.
+"""Compiled patterns, and their matches, and text that is kept as a file is: what they give is text, and places in it, which carries no
+derivative; they call no code.
 (But for the text itself, `match.string`, which is the object that was searched, and functions that substitutes are asked of.)"""
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable
 from typing import Any
 
 from .cotangents import INERT
 
-OF_TEXT = frozenset({re.Pattern, re.Match})
+OF_TEXT = frozenset({re.Pattern, re.Match, io.StringIO})
 _WITH_COUNTS = INERT | {int}
 _ITERATORS = type(re.finditer("", ""))  # which `iter(f, sentinel)` gives, too
 

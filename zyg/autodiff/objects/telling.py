@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from types import FunctionType
 from typing import Any, ClassVar
 
-from . import builtins_, calls, foreign, reach, reentry
+from . import builtins_, calls, foreign, reach, reentry, texts
 from .arithmetic import find
 from .calls import known
 from .cotangents import INERT
@@ -172,11 +172,19 @@ def _run_in_full(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def is_only_read(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether nothing is given but text, and objects of the modules themselves that bring no code of the user's along."""
+    """Whether nothing is given but text, and objects of the modules themselves that hold no numbers, and bring no code of the user's
+    along."""
     operands = (*args, *kwargs.values())
-    if not all(type(x) in INERT or type(x) is object or type(x).__module__ in reach.READ for x in operands):
+    rows = texts.reads_rows(operands[0]) if len(operands) == 1 else None
+    if rows is not None:
+        return rows
+    if not all(texts.is_text(x) or type(x) is object or type(x).__module__ in reach.READ for x in operands):
         return False
-    return all(foreign.is_of_library(f.__code__.co_filename) for f in reach.entered(operands, deep=True))
+    if texts.hold_text(operands):
+        return True
+    if not all(foreign.is_of_library(f.__code__.co_filename) for f in reach.entered(operands, deep=True)):
+        return False
+    return not texts.hold_numbers(operands)
 
 
 entry_of = functools.cache(Function)
