@@ -653,11 +653,20 @@ def _tee(iterable: Any, n: int = 2) -> tuple[Any, Any]:
 
 @known(itertools.groupby)
 def _groupby(iterable: Any, key: Any = None) -> tuple[Any, Any]:
+    back = None
     if type(iterable) is str:
         iterable = list(iterable)
+    elif type(iterable) is tuple:
+        iterable, back = calls.KNOWN[list](iterable)
     if type(iterable) is list and keys.calculates_with(key, iterable):
         groups = places.grouped(iterable, key)
         if groups is not None:
-            return Iterator(groups, "groupby"), None
+            return Iterator(groups, "groupby"), back
     iterator, rec = iteration.with_backs(iterable)
-    return _shifted(keeping_items.groups(iterator, key), rec)
+    made, whole = _shifted(keeping_items.groups(iterator, key), rec)
+    return made, whole if back is None else (_run_group_by, whole, back)
+
+
+def _run_group_by(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    calls.run(back[1], d, shadows)
+    return calls.run(back[2], None, shadows)

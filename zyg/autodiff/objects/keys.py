@@ -125,9 +125,10 @@ def calculates_with(f: Any, items: list[Any]) -> bool:
     """Whether calls of `f` with these items do nothing but calculate."""
     if not is_harmless(f):
         return False
-    if type(f) is FunctionType:
-        return is_quiet(f, items)
-    return f is None or reach.PLAIN.issuperset(map(type, items)) or _picks_an_item(f, items)
+    got = f if type(f) is FunctionType else _reading(f)
+    if got is not None:
+        return is_quiet(got, items)
+    return f is None or reach.PLAIN.issuperset(map(type, items))
 
 
 def calculates_alone(f: Any) -> bool:
@@ -135,11 +136,25 @@ def calculates_alone(f: Any) -> bool:
     return is_harmless(f) and is_quiet(f, ())
 
 
-def _picks_an_item(key: Any, items: list[Any]) -> bool:
-    """Whether a key is an `operator.itemgetter` of what runs no code, of plain sequences."""
-    if type(key) is not operator.itemgetter or not _SEQUENCES.issuperset(map(type, items)):
-        return False
-    return reach.PLAIN.issuperset(map(type, key.__reduce__()[1]))
+def _reading(f: Any) -> Any:
+    """A function in Python that reads what an `operator.attrgetter` does, or as many items as an `itemgetter` by what runs no code;
+    None of other callables.
+
+    >>> _reading(operator.attrgetter("real", "imag"))(2.0), _reading(len)
+    ((2.0, 0.0), None)
+    """
+    if type(f) is operator.attrgetter:
+        names = f.__reduce__()[1]
+        return objects.math_.reader_of(names) if objects.math_.are_names(names) else None
+    if type(f) is operator.itemgetter:
+        keys = f.__reduce__()[1]
+        return _reading_items(len(keys)) if reach.PLAIN.issuperset(map(type, keys)) else None
+    return None
+
+
+@functools.lru_cache(100)
+def _reading_items(count: int) -> Any:
+    return eval(f"lambda x: ({', '.join([f'x[{at}]' for at in range(count)])})", {})
 
 
 _SEQUENCES = frozenset({list, tuple})

@@ -506,14 +506,18 @@ def getter(f: Any) -> Callable[..., tuple[Any, Any]]:
         return functools.partial(_get_all, subscripts.record_getitem, keys)
     if type(f) is operator.attrgetter:
         names = f.__reduce__()[1]
-        if all(part.isidentifier() and not keyword.iskeyword(part) for name in names for part in name.split(".")):
-            return calls.forward_of(_reader(names))
+        if are_names(names):
+            return calls.forward_of(reader_of(names))
         return functools.partial(_get_all, functools.partial(_path, objects.attributes.record_getattr), names)
     return functools.partial(_call_method, f)
 
 
+def are_names(names: Any) -> bool:
+    return all(part.isidentifier() and not keyword.iskeyword(part) for name in names for part in name.split("."))
+
+
 @functools.lru_cache(1000)
-def _reader(names: tuple[str, ...]) -> Any:
+def reader_of(names: tuple[str, ...]) -> Any:
     """`attrgetter(*names)` as a function in Python."""
     read = ", ".join([f"x.{name}" for name in names])
     return eval(f"lambda x: ({read})", {})

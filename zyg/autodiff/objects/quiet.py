@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dis
 import gc
-from collections import deque
+from collections import defaultdict, deque, namedtuple
 from collections.abc import Iterable
 from contextlib import suppress
 from inspect import getattr_static
@@ -24,6 +24,7 @@ from .reach import PLAIN
 _reads = ByIdentity()  # of code objects: the attributes that are read; how often code reads or operates; global names
 _raising = ByIdentity()
 _DEEP = 3  # further than that there must be nothing that can run code
+_OF_THEIR_OWN = (np.ndarray, defaultdict)  # of which not all that are of one class do the same
 _OPERATING = tuple("LOAD_ATTR BINARY_ COMPARE_ CONTAINS_ UNARY_ TO_BOOL POP_JUMP FORMAT GET_ITER CALL".split())
 _CONTAINERS = (list, tuple, set, frozenset, deque)
 _NESTED = frozenset({list, tuple, dict})
@@ -37,6 +38,7 @@ _HELD = (
     staticmethod,
     classmethod,
     type(list.append),
+    type(namedtuple("Pair", "first").first),  # type: ignore[attr-defined]
 )
 # What a class does with others than what is being looked at.
 _OTHERS = frozenset(
@@ -51,6 +53,7 @@ _GIVING = frozenset(
     for name in "add sub mul matmul truediv floordiv mod pow and or xor lshift rshift divmod getitem getattr getattribute neg pos "
     "abs invert round iter reversed missing".split()
 )
+_CONSTANTS = frozenset({float, int, str, bool, complex, list, dict, set, tuple})
 _MANY = 2000
 _classes: dict[tuple[type, frozenset[str], bool, bool], tuple[int, bool]] = {}
 
@@ -108,6 +111,8 @@ def _all_stay(xs: Iterable[Any], names: frozenset[str], depth: int, level: int =
     while not PLAIN.issuperset(kinds):
         if not _NESTING.issuperset(kinds):
             others = [x for x in xs if type(x) not in _NESTING]
+            if depth <= 0:  # then the class alone counts
+                others = [*{id(x) if isinstance(x, _OF_THEIR_OWN) else type(x): x for x in others}.values()]
             if not all(_stays(x, names, depth, level) for x in others):
                 return False
         if depth <= 0:
@@ -135,6 +140,8 @@ def _stays(x: Any, names: frozenset[str], depth: int, level: int = 0) -> bool:
         return True
     if not _is_quiet_class(t, names, depth > 0):
         return False
+    if issubclass(t, defaultdict) and not _makes_constants(x.default_factory):
+        return False
     if depth <= 0:
         return True
     parts: list[Any] = []
@@ -149,6 +156,10 @@ def _stays(x: Any, names: frozenset[str], depth: int, level: int = 0) -> bool:
     if PLAIN.issuperset(map(type, parts)):
         return True
     return level < _DEEP and _all_stay(parts, names, depth - 1, level + 1)
+
+
+def _makes_constants(factory: Any) -> bool:
+    return factory is None or (type(factory) is type and factory in _CONSTANTS)
 
 
 _NOTHING = object()
