@@ -82,6 +82,8 @@ def run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _tuple(iterable: Any = (), /) -> tuple[Any, Any]:
     if type(iterable) is tuple:
         return iterable, (run_same,)
+    if type(iterable) is list and INERT.issuperset(map(type, iterable)):
+        return tuple(iterable), None
     items, drain = draining.drained(iterable, asked=True)
     return tuple(items), (run_tuple, drain)
 
@@ -218,12 +220,16 @@ def _sorted(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> tupl
     given = iterable
     if type(iterable) is list:
         if key is None and PLAIN.issuperset(map(type, iterable)):
+            if INERT.issuperset(map(type, iterable)):
+                return sorted(iterable, reverse=reverse), None
             order, asked = sorted(range(len(iterable)), key=iterable.__getitem__, reverse=reverse), None
         else:
             iterable = iterable[:]  # which keys may change
             order, asked = order_of(iterable, key, reverse, (draining.give_list, given))
         ordered = [iterable[k] for k in order]
         return ordered, (run_sorted_list, ordered, given, order, asked)
+    if type(iterable) is tuple and key is None and INERT.issuperset(map(type, iterable)):
+        return sorted(iterable, reverse=reverse), None
     items, drain = draining.drained(iterable, asked=True)
     order, asked = order_of(items, key, reverse, drain)
     y = [items[k] for k in order]

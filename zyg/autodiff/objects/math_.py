@@ -22,6 +22,7 @@ from . import arithmetic, builtins_, calls, draining, foreign, iteration, querie
 from .calls import known
 from .conversions import is_convertible, number_of
 from .cotangents import NUMBERS, accumulate, is_number, real_like
+from .backs import run_padded
 from .passing import passes
 
 _TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
@@ -231,8 +232,64 @@ def _run_each(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, draining.give((draining.give_backs, backs, rec), None if d is None else [d] * len(backs), shadows)
 
 
-@known(math.dist)
+@known(math.dist, exact=True)
+@passes()
 def _dist(p: Any, q: Any, /) -> tuple[Any, Any]:
+    if type(p) is tuple and type(q) is tuple and _FLOAT.issuperset(map(type, p + q)):  # as a rule
+        y = math.dist(p, q)
+        return y, (_run_dist, y, p, q)
+    if _is_of_floats(p) and _is_of_floats(q):
+        y = math.dist(p, q)
+        return y, (_run_dist_of, y, tuple(p), tuple(q), p if type(p) is list else None, q if type(q) is list else None)
+    y, back = _dist_of_items(p, q)
+    return y, (run_padded, back, 3)
+
+
+_FLOAT = frozenset({float})
+
+
+def _is_of_floats(x: Any) -> bool:
+    """Whether it is a list of floats, or a tuple that is gone through in the usual way."""
+    t = type(x)
+    usual = t is list or t is tuple or (issubclass(t, tuple) and t.__iter__ is tuple.__iter__)
+    return usual and _FLOAT.issuperset(map(type, x))
+
+
+def _run_dist(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is None:
+        return None
+    _, y, p, q = back
+    if y == 0.0:
+        first = second = (0.0 * d,) * len(p)
+    elif len(p) == 3:
+        (a, b, c), (u, v, w) = p, q
+        a, b, c = (a - u) / y * d, (b - v) / y * d, (c - w) / y * d
+        first, second = (a, b, c), (-a, -b, -c)
+    elif len(p) == 2:
+        (a, b), (u, v) = p, q
+        a, b = (a - u) / y * d, (b - v) / y * d
+        first, second = (a, b), (-a, -b)
+    else:
+        first = tuple([(a - u) / y * d for a, u in zip(p, q)])
+        second = tuple(map(operator.neg, first))
+    return None, first, second
+
+
+def _run_dist_of(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The same where one is a list."""
+    given = _run_dist(back[:4], d, shadows)
+    if given is None:
+        return None
+    parts = [None, given[1], given[2]]
+    for k in (2, 1):
+        x = back[3 + k]
+        if x is not None:
+            shadows.add_all(x, 0, parts[k])
+            parts[k] = None
+    return parts
+
+
+def _dist_of_items(p: Any, q: Any) -> tuple[Any, Any]:
     if not all(
         NUMBERS.issuperset(map(type, iteration.own_items(x))) or all(map(is_number, iteration.own_items(x)))
         for x in (p, q)

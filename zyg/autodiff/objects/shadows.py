@@ -28,7 +28,7 @@ from zyg.backend.pullbacks import nothing
 from zyg.errors import Unsupported
 
 from ..identity import ByIdentity
-from .cotangents import Refused, accumulate
+from .cotangents import Refused, accumulate, sums
 from .holders import CLASSES, Holder, class_for, has_attribute
 
 _FEW = 12  # cotangents that are added one by one
@@ -218,7 +218,11 @@ class Shadows:
         if type(shadow) is list:
             there = len(shadow)
             if part < there:
-                shadow[part] = accumulate(shadow[part], d)
+                old = shadow[part]
+                if type(old) is tuple and type(d) is tuple and len(old) == len(d):
+                    shadow[part] = sums(old, d)
+                else:
+                    shadow[part] = accumulate(old, d)
             elif type(part) is not int and isinstance(part, Elsewhere):
                 part.add(self, d)
             else:

@@ -42,7 +42,7 @@ def record_getitem(x: Any, key: Any) -> tuple[Any, Any]:
     if t is tuple:
         if type(key) is int:
             return x[key], (run_tuple_item, key if key >= 0 else key + len(x), len(x))
-        return plain_getitem(x, key)
+        return part_of_tuple(x, key) if type(key) is slice else plain_getitem(x, key)
     return _other_item(x, key)
 
 
@@ -183,7 +183,7 @@ def item_of_tuple(x: Any, key: Any) -> tuple[Any, Any]:
             key if key >= 0 else key + tuple.__len__(x),
             tuple.__len__(x),
         )
-    return plain_getitem(x, key)
+    return part_of_tuple(x, key) if type(key) is slice else plain_getitem(x, key)
 
 
 def run_tuple_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -231,6 +231,24 @@ def part_of_list(x: list[Any], key: slice) -> tuple[Any, Any]:
         return plain_getitem(x, key)  # something may be asked for its index
     y = x[key]
     return y, (run_list_part, y, x, start if start >= 0 else max(start + len(x), 0))
+
+
+def part_of_tuple(x: Any, key: slice) -> tuple[Any, Any]:
+    """The same of a tuple, or of a class derived from it that leaves that to it."""
+    start = key.start
+    if start is None:
+        start = 0
+    if type(start) is not int or key.step is not None or type(key.stop) not in _LIMITS:
+        return plain_getitem(x, key)
+    y, count = tuple.__getitem__(x, key), tuple.__len__(x)
+    return y, (run_tuple_part, start if start >= 0 else max(start + count, 0), count)
+
+
+def run_tuple_part(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if type(d) is not tuple:
+        return None if d is None else (d, None)
+    _, start, count = back
+    return ((None,) * start + d + (None,) * (count - start - len(d)))[:count], None
 
 
 _BASES = (tuple, list, deque, array.array, OrderedDict, dict, set)

@@ -281,7 +281,7 @@ _MAKE_EMPTY = frozenset({float, int, list, dict, set})  # what needs nothing, so
 def record_part(x: Any, key: slice) -> tuple[Any, Any]:
     """The same of a slice."""
     if type(x) is not list:
-        return _getitem(x, key)
+        return subscripts.part_of_tuple(x, key) if type(x).__getitem__ is _of_tuple else _getitem(x, key)
     start = key.start
     if type(start) is not int or start < 0 or type(key.stop) is not int or key.step is not None:
         return subscripts.part_of_list(x, key)
