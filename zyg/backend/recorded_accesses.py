@@ -63,6 +63,20 @@ def _setattr(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> Non
         e.out("LOAD_CONST", None)
 
 
+def read_field(e: Emitter, instr: Operation, operands: list[Value], other: Label) -> None:
+    """A field of a named tuple, whose pullback is known by the class; else go to `other`, with something on the stack."""
+    x, name, types = operands
+    value, back = instr.results
+    assert isinstance(types, Const)
+    assert isinstance(name, Const)
+    call_method(e, Const(types.value.fields, OBJECT), "get", lambda: type_of(e, x))
+    e.out("COPY", 1)
+    jump_if_none(e, other)
+    e.store(back)
+    get_attribute(e, x, name.value)
+    e.store(value)
+
+
 def read_computed(e: Emitter, instr: Operation, operands: list[Value], other: Label) -> None:
     """A property, by the forward half of its function; else go to `other`, with something on the stack."""
     *arguments, _, types = operands

@@ -27,7 +27,7 @@ from .phrases import (
     store_all,
 )
 from .recorded import store_rarely, store_recorded, unpack_results
-from .recorded_accesses import DIRECT, ask_length, end_loop, read_computed, read_of_class
+from .recorded_accesses import DIRECT, ask_length, end_loop, read_computed, read_field, read_of_class
 from .recorded_calls import call_elementary, call_of_container, find_callee, read_method
 
 if TYPE_CHECKING:
@@ -138,7 +138,9 @@ def _computed(e: Emitter, instr: Operation, operands: list[Value]) -> None:
     function = instr.operands[0]
     other, slow, end = Label(), Label(), Label()
     depth = e.depth
-    read_computed(e, instr, operands, other)
+    (read_field if instr.attrs["computed"] == "field" and instr.attrs["direct"] == "getattr" else read_computed)(
+        e, instr, operands, other
+    )
     with e.aside():
         e.label(other, depth + 1)
         e.out("POP_TOP")

@@ -123,7 +123,20 @@ def accumulate(x: Any, y: Any) -> Any:
 
 
 def sums(x: tuple[Any, ...], y: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The sums of the cotangents of items."""
+    """The sums of the cotangents of items, of which there are as many."""
+    if len(x) == 3:  # (as below: points and rows of tables mostly are so short)
+        (a, b, c), (u, v, w) = x, y
+        return (
+            u if a is None else a if u is None else a + u if type(a) is float else accumulate(a, u),
+            v if b is None else b if v is None else b + v if type(b) is float else accumulate(b, v),
+            w if c is None else c if w is None else c + w if type(c) is float else accumulate(c, w),
+        )
+    if len(x) == 2:
+        (a, b), (u, v) = x, y
+        return (
+            u if a is None else a if u is None else a + u if type(a) is float else accumulate(a, u),
+            v if b is None else b if v is None else b + v if type(b) is float else accumulate(b, v),
+        )
     return tuple(
         [b if a is None else a if b is None else a + b if type(a) is float else accumulate(a, b) for a, b in zip(x, y)]
     )
@@ -154,10 +167,13 @@ def joined(d: Any, x: tuple[Any, ...], places: tuple[int, ...], *parts: Any) -> 
 
 def joined_by_name(d: Any, x: Any, places: tuple[int | str, ...], *parts: Any) -> Any:
     """The same where places may be names: of fields of a named tuple, or of properties that get an item."""
-    numbers, whole = numbers_of(x, places)
-    if d is None and whole:
-        return parts
-    items: list[Any] = list(d) if type(d) is tuple else [None] * tuple.__len__(x)
+    count, numbers, whole = numbers_of(x, places)
+    if d is None:
+        if whole:
+            return parts
+        if len(parts) == 1 and numbers[0] is not None:
+            return (None,) * numbers[0] + parts + (None,) * (count - numbers[0] - 1)
+    items: list[Any] = list(d) if type(d) is tuple else [None] * count
     for k, c in zip(numbers, parts):
         if c is not None:
             assert k is not None
@@ -169,6 +185,8 @@ def joined_by_name(d: Any, x: Any, places: tuple[int | str, ...], *parts: Any) -
 # By class the items that its properties get, by name, and what has been found of several names together. What a name once stood for
 # it stands for here as long as the class lives.
 _places: ByIdentity = ByIdentity()
+_places_by_class = _places.get  # by the identity of a class
+_length = tuple.__len__
 
 
 def _places_of(cls: type) -> tuple[dict[str, int], dict[Any, Any]]:
@@ -189,25 +207,24 @@ def is_place(cls: type, name: str, place: int) -> bool:
     return known.setdefault(name, place) == place
 
 
-def numbers_of(x: Any, places: tuple[int | str, ...]) -> tuple[tuple[int | None, ...], bool]:
-    """Which items of a tuple those are (None: a name stands for none), and whether they are all, in order."""
-    cls, count = type(x), tuple.__len__(x)  # (not all tuples of a class need be of one length)
-    known = _places.get(id(cls)) or _places_of(cls)
-    found = known[1].get((places, count))
-    return _find_numbers(cls, count, places, *known) if found is None else found
+def numbers_of(x: Any, places: tuple[int | str, ...]) -> tuple[int, tuple[int | None, ...], bool]:
+    """How many items a tuple has, which of them those are (None: a name stands for none), and whether they are all, in order."""
+    known = _places_by_class(id(type(x)))
+    found = None if known is None else known[1].get(places)
+    count = _length(x)
+    return found if found is not None and found[0] == count else _find_numbers(type(x), count, places)
 
 
-def _find_numbers(
-    cls: Any, count: int, places: tuple[int | str, ...], known: dict[str, int], several: dict[Any, Any]
-) -> tuple[tuple[int | None, ...], bool]:
+def _find_numbers(cls: Any, count: int, places: tuple[int | str, ...]) -> tuple[int, tuple[int | None, ...], bool]:
+    known, several = _places_of(cls)
     fields = getattr(cls, "_fields", None) or getattr(cls, "__match_args__", ())  # (of C code's: `time.struct_time`)
     numbers = [
         at if type(at) is int else known[at] if at in known else fields.index(at) if at in fields else None
         for at in places
     ]
-    found = tuple(numbers), numbers == list(range(count))
+    found = count, tuple(numbers), numbers == list(range(count))
     if len(several) < _MANY:
-        several[places, count] = found
+        several[places] = found  # (not all tuples of a class need be of one length: as a rule they are)
     return found
 
 

@@ -21,6 +21,7 @@ from .arithmetic import of_kink
 from .builtins_ import MISSING
 from .calls import known
 from .cotangents import NUMBERS, is_number, real_like
+from .passing import passes
 
 # ----------------------------------------------------------------------------------------------- sums, products
 
@@ -229,8 +230,22 @@ def _run_best(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, draining.give(drain, [*ds, odd], shadows), None, None
 
 
-known(min, exact=True)(_extreme(min, operator.lt))
-known(max, exact=True)(_extreme(max, operator.gt))
+def _of_two(function: Any, handler: Any) -> Any:
+    """The same of two arguments."""
+
+    @passes()
+    def short(a: Any, b: Any) -> tuple[Any, Any]:
+        if type(a) is float and type(b) is float:
+            y = function(a, b)
+            return y, _FIRST if y is a else _SECOND
+        return handler(a, b)
+
+    return short
+
+
+for _function, _better in ((min, operator.lt), (max, operator.gt)):
+    _handler = known(_function, exact=True)(_extreme(_function, _better))
+    calls.SHORT[_function, 2] = _of_two(_function, _handler)
 
 
 def run_chosen_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

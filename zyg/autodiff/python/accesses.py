@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from zyg.backend.pullbacks import HELD, PLAIN
+from zyg.backend.pullbacks import HELD, PLAIN, in_field
 from zyg.ir.core import Const, Instr
 
 from .. import objects
@@ -26,6 +26,7 @@ from ..objects.cotangents import INERT, NUMERIC, VALUES
 from ..objects.passing import passes
 from ..trying import bodies
 from .knowledge import HEAP_TYPE, forgets, has_plain_shadow, is_constant_number, is_of_python, note_class
+from .computed import FIELD
 from .readers import Reader, is_undecided, reader, reader_of_class, setter
 from .sites import CONTAINERS, Methods, nobody
 
@@ -87,6 +88,7 @@ class Types:
         # for no type makes it a constant of its own.)
         self.plain: set[Any] = {nobody}
         self.properties = Readers()
+        self.fields = Readers()  # where it is a field of named tuples: the pullbacks
         self.of_classes: dict[type, Any] = {}  # of an attribute of a class itself
 
 
@@ -113,6 +115,7 @@ def _forget() -> None:
     for types in (*readable.values(), *writable.values()):
         types.plain.intersection_update((ModuleType, nobody))
         types.properties.clear()
+        types.fields.clear()
         types.of_classes.clear()
     for plain in (*read_by_name.values(), *set_by_name.values()):
         plain.clear()
@@ -141,7 +144,10 @@ def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
         if read is not None:
             note_class(cls)
             note(types.properties, cls, (cls,), read)
-            return _read(read, x, name)
+            y, back = made = _read(read, x, name)
+            if type(back) is tuple and back[0] is in_field and type(found) is FIELD:
+                note(types.fields, cls, (cls,), back)
+            return made
     return objects.RECORD["getattr"](x, name)
 
 

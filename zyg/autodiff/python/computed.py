@@ -83,7 +83,16 @@ _SAY_DATES = frozenset(map(id, (datetime, *DATES)))
 _DATES = frozenset(
     name for cls in DATES for name, held in vars(cls).items() if type(held) in OF_C and not name.startswith("__")
 )
-_KINDS = (property, cached_property, type(vars(namedtuple("_Example", "x"))["x"]))
+FIELD = type(vars(namedtuple("_Example", "x"))["x"])
+_KINDS = (property, cached_property, FIELD)
+
+
+def fields_read(code: CodeType, namespace: dict[str, Any], computed: frozenset[str]) -> frozenset[str]:
+    """Which of these attributes most likely are fields of named tuples."""
+    around: Any = namespace.get(code.co_qualname.partition(".")[0])
+    mentioned = [c for c in (around, *map(namespace.get, _names(code))) if _is_class(c)]
+    classes = mentioned or _classes_in(namespace)
+    return computed & {name for c in classes for name in getattr(c, "_fields", ()) if type(find(c, name)) is FIELD}
 
 
 def members_read(function: Function, namespace: dict[str, Any]) -> dict[tuple[str, str], type]:

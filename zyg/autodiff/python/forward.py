@@ -89,10 +89,12 @@ class ForwardHalf:
         brief: bool = False,
         computed: AbstractSet[str] = frozenset(),
         members: Mapping[tuple[str, str], type] = MappingProxyType({}),
+        fields: AbstractSet[str] = frozenset(),
     ):
         self.function = function = normal.function
         self.brief = brief  # nothing is written out that a run-time function does, too
         self.computed = computed  # names of attributes that likely are
+        self.fields = fields  # those of them that likely are fields of named tuples
         self.members = members  # the enumerations that global names most likely stand for, by these and their members
         self.params = list(function.params)
         self.blocks = list(function.blocks)
@@ -350,7 +352,7 @@ class ForwardHalf:
             and instr.attrs["name"] in self.computed
             and "class" not in attrs
         ):
-            attrs["computed"] = True
+            attrs["computed"] = "field" if instr.attrs["name"] in self.fields else "called"
         return Instr(
             "record", [Const(function, OBJECT), *operands], [*instr.results, Value(OBJECT)], attrs, [], instr.position
         )
