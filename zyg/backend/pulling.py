@@ -76,6 +76,7 @@ def op_pull(e: Emitter, tree: Tree) -> None:
         _undo_of_container(e, instr)
         return
     called = False  # whether the pullback is called, mostly
+    field = bool(component) and attrs.get("computed") == "field"
     if "expressions" in attrs:
         recorded = Label()
         _go_if_recorded(e, instr, recorded)
@@ -103,6 +104,8 @@ def op_pull(e: Emitter, tree: Tree) -> None:
             read = Label()
             e.load(back)
             jump_if_none(e, read)
+            if field:
+                _part_by_name(e, instr, none, end)
             go_unless_is(e, back, HELD, recorded)
             e.label(read, depth)
         else:
@@ -125,7 +128,7 @@ def op_pull(e: Emitter, tree: Tree) -> None:
         e.label(recorded, depth)
         if attrs["access"] == "getitem" and "rare" not in attrs:
             _item_by_number(e, instr, none, end)
-        if attrs["access"] == "getattr" and component:
+        if attrs["access"] == "getattr" and component and not field:
             _part_by_name(e, instr, none, end)
     elif attrs["of"] == "unpack":
         recorded = Label()

@@ -91,6 +91,7 @@ from .shadows import Shadows
 
 RULES = arithmetic.RULES
 BY_FIRST = arithmetic.BY_FIRST
+BY_SECOND = arithmetic.BY_SECOND
 PLAIN = construction.PLAIN
 
 RECORD = {

@@ -90,6 +90,13 @@ def pow_by_base(d: Any, y: Any, a: Any, b: Any) -> tuple[Any, ...]:
     return pow_(d, y, a, b)
 
 
+def pow_by_exponent(d: Any, y: Any, a: Any, b: Any) -> tuple[Any, ...]:
+    """The same where the base carries no derivative."""
+    if type(y) is float and type(a) in _REAL and 1e-150 < a < 1e150 and 0.0 < y < 1e150:
+        return None, d * (y * math.log(a))
+    return pow_(d, y, a, b)
+
+
 def strong(d: Any, slope: Any) -> Any:
     """`d * slope`, where 0 times an infinite slope is 0. What happens to be 0 may have a derivative: so the product is asked."""
     c = d * slope
@@ -182,7 +189,12 @@ def run_complex_mul(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def run_complex_truediv(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    return None if d is None else truediv(d, back[1] / back[2], back[1], back[2])
+    if d is None:
+        return None
+    _, a, b = back
+    q = d / b.conjugate()
+    by_b = -q * (a / b).conjugate()
+    return q if type(a) is complex else real_like(a, q), by_b if type(b) is complex else real_like(b, by_b)
 
 
 COMPLEX_BACKS: dict[str, Callable[..., Any]] = {
@@ -198,6 +210,8 @@ RULES: dict[str, Rule] = {
 
 # Those that are shorter where only the first operand carries a derivative.
 BY_FIRST: dict[str, Rule] = {"pow": pow_by_base}
+# And only the second one.
+BY_SECOND: dict[str, Rule] = {"pow": pow_by_exponent}
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,

@@ -352,6 +352,23 @@ def _complex(real: Any = 0.0, imag: Any = None) -> tuple[Any, Any]:
     return complex(real, imag), (run_complex, (real, of_real), (imag, of_imag))
 
 
+@passes()
+def _complex_of_two(real: Any, imag: Any) -> tuple[Any, Any]:
+    if type(real) is float and type(imag) is float:
+        return complex(real, imag), _OF_PARTS
+    return calls.KNOWN[complex](real, imag)
+
+
+calls.SHORT[complex, 2] = _complex_of_two
+
+
+def _run_of_parts(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None if d is None else (None, d.real, d.imag)
+
+
+_OF_PARTS = (_run_of_parts,)
+
+
 def _number_in(x: Any, *names: str) -> tuple[Any, Any]:
     """The number that an argument of `complex` is, or that its first method among `names` gives, and the back of this."""
     if is_number(x):

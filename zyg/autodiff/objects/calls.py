@@ -45,7 +45,7 @@ METHODS: dict[tuple[type, str], Handler] = {}
 # By the function that a method of one of zyg's own classes is: what a call by position means, with the object first, and
 # how many arguments there are; its backs give the cotangent of the object first.
 AS_METHODS: dict[FunctionType, tuple[Handler, int]] = {}
-# By a builtin function and how many arguments it is called with, where that is shorter than what is known in general.
+# By a builtin function or class and how many arguments it is called with, where that is shorter than what is known in general.
 SHORT: dict[tuple[Any, int], Handler] = {}
 _told_apart = ByIdentity()  # the code of closures in KNOWN, of which each is a function of its own
 

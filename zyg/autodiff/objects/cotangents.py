@@ -156,6 +156,8 @@ def joined(d: Any, x: tuple[Any, ...], places: tuple[int, ...], *parts: Any) -> 
                 items[at] = c if old is None else old + c if type(old) is float else accumulate(old, c)
         return tuple(items)
     count = len(x)
+    if len(parts) == 1 and d is None and places[0] >= 0:
+        return (None,) * places[0] + parts + (None,) * (count - places[0] - 1)
     if len(places) != count or places[0]:
         items = [None] * count
         for at, c in zip(places, parts):
@@ -243,6 +245,8 @@ def is_number(x: Any) -> bool:
 
 def real_like(x: Any, d: Any) -> Any:
     """The cotangent `d` in the form that belongs to the number `x`: real for a real one."""
+    if type(x) is complex:
+        return d
     if type(d) is complex or isinstance(d, np.complexfloating):
         return d if isinstance(x, (complex, np.complexfloating)) else d.real
     return d

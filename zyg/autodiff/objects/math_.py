@@ -19,10 +19,10 @@ from zyg.ir.ops import OPS
 from zyg.ir.trace import digamma_of
 
 from . import arithmetic, builtins_, calls, draining, foreign, iteration, queries, subscripts
+from .backs import run_padded
 from .calls import known
 from .conversions import is_convertible, number_of
 from .cotangents import NUMBERS, accumulate, is_number, real_like
-from .backs import run_padded
 from .passing import passes
 
 _TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)

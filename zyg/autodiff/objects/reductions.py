@@ -235,7 +235,7 @@ def _of_two(function: Any, handler: Any) -> Any:
 
     @passes()
     def short(a: Any, b: Any) -> tuple[Any, Any]:
-        if type(a) is float and type(b) is float:
+        if type(a) in _REAL and type(b) in _REAL:
             y = function(a, b)
             return y, _FIRST if y is a else _SECOND
         return handler(a, b)
@@ -249,7 +249,7 @@ for _function, _better in ((min, operator.lt), (max, operator.gt)):
 
 
 def run_chosen_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """One of two floats: the other one gets zero."""
+    """One of two real numbers: the other one gets zero."""
     if d is None:
         return None
     return (None, of_kink(d), d) if back[1] else (None, d, of_kink(d))

@@ -308,7 +308,15 @@ class Shadows:
             except TypeError:
                 pass
         shadow[start:stop] = [
-            d if old is None else old if d is None else old + d if type(old) is float else accumulate(old, d)
+            d
+            if old is None
+            else old
+            if d is None
+            else old + d
+            if type(old) is float
+            else sums(old, d)
+            if type(old) is tuple and type(d) is tuple and len(old) == len(d)
+            else accumulate(old, d)
             for old, d in zip(before, ds)
         ]
 

@@ -570,7 +570,7 @@ class ReverseHalf:
             if instr.attrs["direct"] == "method":
                 attrs["called"] = True
             if "computed" in instr.attrs and of == "getattr":
-                attrs["computed"] = True
+                attrs["computed"] = instr.attrs["computed"]
             if "likely" in instr.attrs:
                 attrs |= {"likely": instr.attrs["likely"], "surely": instr.attrs["surely"]}
             key = self._primal(original.operands[1]) if of in ("getitem", "setitem") else NOTHING
@@ -674,7 +674,8 @@ class ReverseHalf:
 
 def _rule(of: str, wanted: list[int]) -> Const:
     """The function that gives the cotangents of the operands `wanted`, if not only these."""
-    return Const(objects.BY_FIRST.get(of, objects.RULES[of]) if wanted == [0] else objects.RULES[of], OBJECT)
+    shorter = objects.BY_FIRST if wanted == [0] else objects.BY_SECOND if wanted == [1] else {}
+    return Const(shorter.get(of, objects.RULES[of]), OBJECT)
 
 
 def _place_of_push(block: Block, values: list[Value]) -> int:

@@ -244,7 +244,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
     ):
         if not calls.takes(forward, arity):
             return partial(calls.call_wrongly, f)
-        if t is BuiltinFunctionType and (f, arity) in calls.SHORT and forward is calls.KNOWN[f]:
+        if (t is BuiltinFunctionType or t is type) and (f, arity) in calls.SHORT and forward is calls.KNOWN[f]:
             forward = calls.SHORT[f, arity]
         _remember(site, f, forward)
     elif t in calls.GETTERS or (type(forward) is partial and forward.func is objects.stdlib_.call_cached):
