@@ -3,6 +3,7 @@
 import _thread
 import bisect
 import contextlib
+import csv
 import dataclasses
 import functools
 import heapq
@@ -501,6 +502,14 @@ def told(x):
     return x * x * part.numerator * part.denominator * part.as_integer_ratio()[1] * len(words)
 
 
+def tables_of_text(x):
+    text = io.StringIO("a\n")
+    writer = csv.writer(text)
+    written = writer.writerow(["a", 1.5]) + len(text.getvalue())
+    writer.writerows([[2, "b"], ("c", None)])
+    return sum(float(row[1]) * x for row in csv.reader(["a,1.5", "b,2"])) * written * x
+
+
 def in_error_states(x):
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.float64(x) * x)
@@ -550,6 +559,7 @@ PROGRAMS = {
             decimals,
             methods_of_exact_numbers,
             told,
+            tables_of_text,
         ),
         *(
             delegated,
