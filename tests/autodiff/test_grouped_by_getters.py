@@ -85,6 +85,13 @@ def keys_with_a_derivative(x):
     return total
 
 
+def tuple_with_keys_that_have_a_derivative(x):
+    total = 0.0
+    for key, group in itertools.groupby(((x, 1.0), (x, x), (x * x, 3.0)), key=operator.itemgetter(0)):
+        total += key * sum(v for _, v in group)
+    return total
+
+
 def fields_with_a_derivative(x):
     total = 0.0
     for key, group in itertools.groupby(orders(x), key=operator.attrgetter("amount")):
@@ -133,6 +140,7 @@ def changed_meanwhile(x):
 
 
 CASES = [
+    tuple_with_keys_that_have_a_derivative,
     *(
         grouped_by_attribute,
         grouped_by_item,

@@ -169,6 +169,16 @@ def joined(d: Any, x: tuple[Any, ...], places: tuple[int, ...], *parts: Any) -> 
 
 def joined_by_name(d: Any, x: Any, places: tuple[int | str, ...], *parts: Any) -> Any:
     """The same where places may be names: of fields of a named tuple, or of properties that get an item."""
+    if d is None:
+        known = _places_by_class(id(type(x)))
+        found = None if known is None else known[1].get(places)
+        if found is not None and found[2] and found[0] == _length(x):  # as mostly in methods
+            return parts
+    return joined_by_places(d, x, places, *parts)
+
+
+def joined_by_places(d: Any, x: Any, places: tuple[int | str, ...], *parts: Any) -> Any:
+    """The same in any case."""
     count, numbers, whole = numbers_of(x, places)
     if d is None:
         if whole:

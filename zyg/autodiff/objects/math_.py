@@ -238,6 +238,9 @@ def _dist(p: Any, q: Any, /) -> tuple[Any, Any]:
     if type(p) is tuple and type(q) is tuple and _FLOAT.issuperset(map(type, p + q)):  # as a rule
         y = math.dist(p, q)
         return y, (_run_dist, y, p, q)
+    if type(p) is list and type(q) is list and _FLOAT.issuperset(map(type, p + q)):
+        y = math.dist(p, q)
+        return y, (_run_dist_of, y, p[:], q[:], p, q)
     if _is_of_floats(p) and _is_of_floats(q):
         y = math.dist(p, q)
         return y, (_run_dist_of, y, tuple(p), tuple(q), p if type(p) is list else None, q if type(q) is list else None)

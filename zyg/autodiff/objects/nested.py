@@ -56,6 +56,7 @@ from .arithmetic import find, is_python, method_of
 from .backs import run_padded, run_shifted
 from .calls import known
 from .cotangents import NUMERIC
+from .passing import passes
 
 
 def _plainly(function: Any) -> Any:
@@ -127,6 +128,12 @@ def _bound_to(forward: Any, shadows: Any) -> Any:
 known(generators.step)(generators.record_step)
 known(keeping.kept)(keeping.kept_in_turn)
 known(keeping.Watching.__call__)(keeping.call_in_turn)
+
+
+@known(cotangents.joined_by_name, exact=True)
+@passes()
+def _joined_by_name(d: Any, x: Any, places: Any, *parts: Any) -> tuple[Any, Any]:
+    return calls.call(cotangents.joined_by_places, (d, x, places, *parts))
 
 
 @known(foreign.vanishes)

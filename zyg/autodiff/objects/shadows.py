@@ -229,18 +229,20 @@ class Shadows:
                 shadow += [None] * (part - there)
                 shadow.append(d)
             return
-        of_attributes = type(shadow) is not dict and isinstance(shadow, Holder)
-        if of_attributes and part.startswith("__"):  # which all objects have attributes of
-            shadow, of_attributes = shadow.__dict__, False
-        old = getattr(shadow, part, None) if of_attributes else shadow.get(part)
+        items: Any = None
+        if type(shadow) is dict or not isinstance(shadow, Holder):
+            items = shadow
+        elif part.startswith("__"):  # which any object has
+            items = shadow.__dict__
+        old = getattr(shadow, part, None) if items is None else items.get(part)
         if type(old) is tuple and type(d) is tuple and len(old) == len(d):
             d = sums(old, d)
         elif old is not None:
             d = accumulate(old, d)
-        if of_attributes:
+        if items is None:
             setattr(shadow, part, d)
         else:
-            shadow[part] = d
+            items[part] = d
 
     def put_back(self, shadow: list[Any], index: int, d: Any) -> None:
         """Undo a `pop`: the item at `index`, which was the last, is there again, with the cotangent of what was popped."""

@@ -29,6 +29,7 @@ _STREAMS = frozenset({io.StringIO, io.TextIOWrapper})
 _OF_READERS = _LINES | {list, str, NoneType, type, _csv.Dialect}
 _OF_WRITERS = frozenset({str, NoneType, type, _csv.Dialect, BuiltinFunctionType})
 _CELLS = INERT | {int, float}
+_FORMAT = INERT | {int}
 
 
 def is_text(x: Any) -> bool:
@@ -59,7 +60,7 @@ def reads_alone(reader: Any) -> bool:
 
 @known(_csv.reader)
 def _reader(lines: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    if type(lines) in _LINED and INERT.issuperset(map(type, (*args, *kwargs.values()))):
+    if type(lines) in _LINED and _FORMAT.issuperset(map(type, (*args, *kwargs.values()))):
         return _csv.reader(lines, *args, **kwargs), None
     return call_foreign(_csv.reader, lines, *args, **kwargs)
 

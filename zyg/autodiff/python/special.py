@@ -280,9 +280,13 @@ _MAKE_EMPTY = frozenset({float, int, list, dict, set})  # what needs nothing, so
 
 def record_part(x: Any, key: slice) -> tuple[Any, Any]:
     """The same of a slice."""
-    if type(x) is not list:
-        return subscripts.part_of_tuple(x, key) if type(x).__getitem__ is _of_tuple else _getitem(x, key)
     start = key.start
+    if type(x) is not list:
+        if type(x).__getitem__ is not _of_tuple:
+            return _getitem(x, key)
+        if type(start) is int and start >= 0 and key.stop is None and key.step is None:
+            return x[start:], (subscripts.run_tuple_part, start, tuple.__len__(x))
+        return subscripts.part_of_tuple(x, key)
     if type(start) is not int or start < 0 or type(key.stop) is not int or key.step is not None:
         return subscripts.part_of_list(x, key)
     y = x[key]
