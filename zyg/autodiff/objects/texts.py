@@ -152,8 +152,14 @@ def _is_of_library(x: Any) -> bool:
     if type(x) is FunctionType:
         return foreign.is_of_library(x.__code__.co_filename)
     if type(x) is BuiltinFunctionType:
-        return type(x.__self__) is ModuleType
+        of = x.__self__
+        return type(of) is ModuleType or (type(of) is dict and of is _constants_of_json())
     return not x.__flags__ & _HEAP or x.__module__ in _READING or x.__module__ in _OF_LIBRARY
+
+
+def _constants_of_json() -> Any:
+    """What decoders take `NaN` and its like from."""
+    return getattr(sys.modules.get("json.decoder"), "_CONSTANTS", None)
 
 
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE
