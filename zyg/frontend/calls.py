@@ -95,13 +95,13 @@ def _by_rule(
     e: Evaluator, callee: Abstract, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract | None:
     """Under differentiation, a call of a function that has a custom rule."""
+    rule, pushing = rules.rules_for(function)
     if e.frame is not None and e.frame.library and not e.frame.calls_given:
-        rule = rules.rule_for(function) or rules.tangent_rule_for(function)
-        if rule is not None and _is_of_library(function) and not _is_own_rule(rule):
+        given = rule or pushing
+        if given is not None and _is_of_library(function) and not _is_own_rule(given):
             return None  # what users make of the functions that the library is written in does not change the library
     if e.unruled is None or rules.key_of(e.unruled) != rules.key_of(function):
-        pushing = rules.tangent_rule_for(function)
-        if pushing is not None and not e.context.forwards and rules.rule_for(function) is not None:
+        if pushing is not None and not e.context.forwards and rule is not None:
             pushing = None  # nobody asks for tangents, and without them it is not what it is differentiated by
         else:
             e.inference.guard("tangent rule", function, pushing)
@@ -110,7 +110,6 @@ def _by_rule(
 
             return call_with_tangent_rule(e, pushing, callee, args, keywords)
     e.unruled = None
-    rule = rules.rule_for(function)
     e.inference.guard("rule", function, rule)
     if rule is None:
         return None

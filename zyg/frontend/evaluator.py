@@ -137,6 +137,8 @@ class Evaluator:
 
     def op(self, op: str, *operands: Value, type: Type | None = None, name: str = "", **attrs: Any) -> Value:
         """Emit an op with one result."""
+        if op == "stop" and isinstance(operands[0], Const):
+            return operands[0]
         if self.options.fastmath and operands:
             first = operands[-1].type
             if isinstance(first, Scalar) and first.kind == "f" and op not in ("cast", "stop", "guard"):
@@ -534,14 +536,13 @@ class Evaluator:
             frame.nodes[block, full] = node
             node.parameters = dict(frame.seeds.get((block, full), ()))
             if block in prepared.loops:
-                # What a loop changes becomes a parameter at once: its variables and the counters of its iterators.
-                static = {n for n, _ in key}
-                force = set(range(len(block.params))) - static
                 live = prepared.live[block]
-                for iterator in prepared.iterators[block]:
-                    if iterator in live:
-                        force.add(len(block.params) + live.index(iterator))
-                node.force = frozenset(force - static)
+                iterators_ = {len(block.params) + live.index(i) for i in prepared.iterators[block] if i in live}
+                static = {n for n, _ in key}
+                # What a loop changes becomes a parameter at once: its variables and the counters of its iterators. (Where there is
+                # one node per item of what it goes through, it does not come back to any.)
+                if static.isdisjoint(iterators_):
+                    node.force = frozenset({*range(len(block.params)), *iterators_} - static)
         return node
 
     def go(self, frame: Frame, target: Target, narrow: Callable[[Abstract], Abstract] | None = None) -> Target:

@@ -220,9 +220,12 @@ def _steps_across(e: Evaluator, gap: Value, size: Value) -> Value:
 
 def _range_iterator(e: Evaluator, r: RangeValue) -> Reference:
     step = r.step
-    if all(isinstance(p, Known) for p in r.parts()) and not (e.frame is not None and e.frame.library):
-        counters = range(*(p.object for p in r.parts()))
-        if e.inference.unrolling.wants(len(counters), e.site()):
+    bounds = [b for p in r.parts() if (b := _known_int(p)) is not None]
+    if len(bounds) == 3:
+        counters = range(*bounds)
+        library = e.frame is not None and e.frame.library
+        # (Of one round is what library code does with the rows of an array of one dimension.)
+        if len(counters) == 1 or not library and e.inference.unrolling.wants(len(counters), e.site()):
             if e.inference.unrolling.some:
                 counters = counters[:SOME]
             return new_iterator(e, ("tuple",), TupleValue(tuple(map(Known, counters))), Known(0))
@@ -230,6 +233,12 @@ def _range_iterator(e: Evaluator, r: RangeValue) -> Reference:
     if isinstance(step, Known) and step.object in (1, -1):
         return new_iterator(e, ("range", step.object, nonnegative), r.start, Number(to_int(e, r.stop)))
     return new_iterator(e, ("stepped", nonnegative), r.start, Number(range_length(e, r)), step)
+
+
+def _known_int(v: Abstract) -> int | None:
+    if isinstance(v, Number):
+        return v.value.value if isinstance(v.value, Const) else None
+    return v.object if isinstance(v, Known) else None
 
 
 def _all_natural(e: Evaluator, r: RangeValue) -> bool:
