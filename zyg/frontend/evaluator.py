@@ -117,6 +117,8 @@ class Evaluator:
         self.seeds: dict[Hashable, tuple[Hashable, dict[tuple[Block, Hashable], dict[tuple[Any, ...], Value]]]] = {}
         self.nonnegative: dict[int, Value] = {}  # values that are known not to be below 0
         self.local: tuple[Block | None, dict[Hashable, Any]] = (None, {})
+        self.following: tuple[Block, list[Abstract]] | None = None  # what is evaluated next in the present node, with these values
+        self.straight: Block | None = None  # where the instruction that is evaluated began
         self.serial = 0
         self.depth = 0
         self.unruled: Any = None  # a function whose next call is made without its tangent rule
@@ -399,11 +401,20 @@ class Evaluator:
         self._evaluate(frame, block)
 
     def _bind(self, frame: Frame, block: Block, slots: list[Abstract]) -> None:
-        names = (*block.params, *frame.prepared.live[block])
-        self.env = dict(zip(names, slots))
+        self.env = dict(zip((*block.params, *frame.prepared.live[block]), slots))
         self.advancing = {}
 
     def _evaluate(self, frame: Frame, block: Block) -> None:
+        chain = self.node.chain = {block: None}
+        self._evaluate_block(frame, block)
+        while self.following is not None:
+            block, slots = self.following
+            self.following = None
+            chain[block] = None
+            self._bind(frame, block, slots)
+            self._evaluate_block(frame, block)
+
+    def _evaluate_block(self, frame: Frame, block: Block) -> None:
         if block in frame.prepared.trying and not python_ops.passes_on(self, frame, block):
             refusal = Unsupported(
                 "try/except (or with) in compiled code",
@@ -418,6 +429,7 @@ class Evaluator:
                 if not frame.library and instr.position is not None:
                     self.builder.position = instr.position
                 self.before = frozenset(self.heap) if self.heap else frozenset()
+                self.straight = self.builder.block
                 execute(self, frame, instr)
         except Stop:
             pass
@@ -547,10 +559,13 @@ class Evaluator:
 
     def go(self, frame: Frame, target: Target, narrow: Callable[[Abstract], Abstract] | None = None) -> Target:
         """An edge to an untyped block: the target for the terminator."""
+        return self.go_with(frame, target.block, self._slots(frame, target), narrow)
+
+    def _slots(self, frame: Frame, target: Target) -> list[Abstract]:
         slots = [self.read(v) for v in target.args]
         env = self.env
         slots.extend(env[v] for v in frame.prepared.live[target.block])
-        return self.go_with(frame, target.block, slots, narrow)
+        return slots
 
     def go_with(
         self, frame: Frame, block: Block, slots: list[Abstract], narrow: Callable[[Abstract], Abstract] | None = None
@@ -568,6 +583,21 @@ class Evaluator:
         self.node.out.append((node, next(reversed(node.edges))))
         heapq.heappush(frame.queue, (node.number, node.turn, node))
         return result
+
+    def go_on(self, frame: Frame, target: Target) -> None:
+        """Go to an untyped block whatever the values are when the code runs: on in the typed block that there is, if there is no other
+        way to it than that from the blocks evaluated in it.  Not in loops that are not unrolled: what is known in one round might not be
+        in the next."""
+        above, loops = frame.prepared.dominators.get(target.block, (None, ()))
+        if above in self.node.chain and self.builder.block is self.straight and all(self._unrolled(frame, h) for h in loops):
+            self.following = target.block, self._slots(frame, target)
+        else:
+            self.jump_to(self.go(frame, target))
+
+    def _unrolled(self, frame: Frame, header: Block) -> bool:
+        """Whether there is a node per item of what a loop goes through."""
+        steps = [self.env.get(i) for i in frame.prepared.iterators[header]]
+        return any(v is not None and iterators.static_position(self, v) is not None for v in steps)
 
     def leave(self, frame: Frame, value: Abstract, way: Node | None = None) -> None:
         """Return from the frame, or give a value of a generator."""

@@ -46,7 +46,7 @@ class Node:
     """A block of a frame being evaluated; `block` is None for the end of a frame and for joins inside handlers."""
 
     __slots__ = (
-        "apart", "block", "blocks", "edges", "force", "head", "key", "lost", "maps", "number", "out", "parameters", "place", "rounds", "sizes",
+        "apart", "block", "blocks", "chain", "edges", "force", "head", "key", "lost", "maps", "number", "out", "parameters", "place", "rounds", "sizes",
         "stale", "state", "turn", "versions",
     )  # fmt: skip
 
@@ -64,6 +64,8 @@ class Node:
         self.out: list[tuple[Node, Hashable]] = []
         self.state: State | None = None
         self.blocks: list[Block] = []
+        # What has been evaluated in it: its block, and those that this leads to whatever the values are when it runs.
+        self.chain: dict[Block, None] = {}
         self.rounds = 0
         self.sizes: list[int] = []  # how many objects were there, round by round
         # Back edges of a loop whose entry has changed: out of date if the header's state has.

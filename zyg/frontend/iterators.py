@@ -521,8 +521,7 @@ def suspend(e: Evaluator, frame: Frame, value: Abstract, instr: Instr) -> None:
 
     if frame.generator is None:
         raise e.refuse("a generator", hint="consume it on the spot: a `for` loop, sum, min, max, any, all or tuple")
-    block = e.node.block
-    assert block is not None
+    block = next(reversed(e.node.chain))
     target = block.instrs[-1].targets[0]
     assert block.instrs[-2] is instr, "prepare ends blocks behind yields"
     names = (*target.args, *frame.prepared.live[target.block])

@@ -205,7 +205,7 @@ def _truth(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
 
 @handler("jump")
 def _jump(e: Evaluator, frame: Frame, instr: Instr) -> None:
-    e.jump_to(e.go(frame, instr.targets[0]))
+    e.go_on(frame, instr.targets[0])
 
 
 @handler("branch")
@@ -218,7 +218,7 @@ def _branch(e: Evaluator, frame: Frame, instr: Instr) -> None:
     value = e.read(condition)
     flag = comparison.truth(e, value)
     if isinstance(flag, Const):
-        e.jump_to(e.go(frame, instr.targets[0 if flag.value else 1]))
+        e.go_on(frame, instr.targets[0 if flag.value else 1])
         return
     fact = e.facts.get(id(flag))
     narrow: list[Any] = [None, None]
@@ -248,11 +248,11 @@ def iterate(e: Evaluator, frame: Frame, iterator: Abstract, item: Value, targets
 
     def on_item(value: Abstract) -> None:
         e.env[item] = value
-        e.jump_to(e.go(frame, targets[0]))
+        e.go_on(frame, targets[0])
         del e.env[item]
 
     def on_end() -> None:
-        e.jump_to(e.go(frame, targets[1]))
+        e.go_on(frame, targets[1])
 
     iterators.advance(e, iterator, on_item, on_end)
 
