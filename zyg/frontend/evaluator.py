@@ -18,6 +18,7 @@ from zyg.ir.types import Scalar, Type
 
 from .boundary import Assembly
 from .edges import convert_edges
+from .folding import folded
 from .frames import Context, Edge, Frame, Node, Stop
 from .later import calls, functions, iterators, python_ops
 from .merging import State
@@ -117,7 +118,9 @@ class Evaluator:
         self.seeds: dict[Hashable, tuple[Hashable, dict[tuple[Block, Hashable], dict[tuple[Any, ...], Value]]]] = {}
         self.nonnegative: dict[int, Value] = {}  # values that are known not to be below 0
         self.local: tuple[Block | None, dict[Hashable, Any]] = (None, {})
-        self.following: tuple[Block, list[Abstract]] | None = None  # what is evaluated next in the present node, with these values
+        self.following: tuple[Block, list[Abstract]] | None = (
+            None  # what is evaluated next in the present node, with these values
+        )
         self.straight: Block | None = None  # where the instruction that is evaluated began
         self.serial = 0
         self.depth = 0
@@ -139,8 +142,9 @@ class Evaluator:
 
     def op(self, op: str, *operands: Value, type: Type | None = None, name: str = "", **attrs: Any) -> Value:
         """Emit an op with one result."""
-        if op == "stop" and isinstance(operands[0], Const):
-            return operands[0]
+        found = folded(op, operands)
+        if found is not None:
+            return found
         if self.options.fastmath and operands:
             first = operands[-1].type
             if isinstance(first, Scalar) and first.kind == "f" and op not in ("cast", "stop", "guard"):
@@ -347,7 +351,7 @@ class Evaluator:
         """Evaluate a function's body; the ways out are `frame.exit` and, of a generator, `frame.yields`."""
         self.depth += 1
         saved = self.frame, self.env, self.node, self.builder.position, self.serial, self.advancing
-        before = self.before
+        before, straight = self.before, self.straight
         frame.outer = self.surviving()
         frame.arguments = tuple(args) if frame.resume is None else ()
         frame.exit.apart = not frame.library
@@ -362,7 +366,7 @@ class Evaluator:
         finally:
             self.frame, self.env, self.node, self.builder.position, _, self.advancing = saved
             self.serial = saved[4] + 1
-            self.before = before
+            self.before, self.straight = before, straight
             self.depth -= 1
         for node in frame.reached:
             self.builder.function.blocks.extend(node.blocks)
@@ -524,25 +528,12 @@ class Evaluator:
         """The node of a block for these values: where loops over tuples are unrolled there is one per iteration, and one per
         version of the loops around it."""
         prepared = frame.prepared
-        key = []
-        for n, v in enumerate(slots):
-            if isinstance(v, Reference):
-                position = iterators.static_position(self, v)
-                if position is not None:
-                    key.append((n, position))
+        key = self._positions(slots)
         versions = version_of(frame, self.node, block, tuple(key), slots)
         full = (*key, *versions.values()) if any(versions.values()) else tuple(key)
         node = frame.nodes.get((block, full))
         if node is None:
-            if len(frame.nodes) > MAX_NODES:
-                raise self.refuse("a loop over a tuple that is too long to unroll", hint="use an array")
-            for n, _ in key:
-                for k, (given, length) in enumerate(iterators.steps_in_lists(self, slots[n])):
-                    if given > frame.lengths.setdefault((block, n, k), length) + MAX_GROWN:
-                        raise self.refuse(
-                            "a loop over a list that grows meanwhile",
-                            hint="count the rounds with `range`, or go through a copy of the list",
-                        )
+            self._refuse_if_endless(frame, block, slots, key, len(frame.nodes))
             node = Node(block, full, prepared.order[block], block.name, frame.number)
             node.versions, node.turn, node.apart = versions, len(frame.nodes), not frame.library
             frame.nodes[block, full] = node
@@ -556,6 +547,27 @@ class Evaluator:
                 if static.isdisjoint(iterators_):
                     node.force = frozenset({*range(len(block.params)), *iterators_} - static)
         return node
+
+    def _positions(self, slots: list[Abstract]) -> list[tuple[int, Hashable]]:
+        """Where the iterators among these values stand, if code is made per position."""
+        found = [(n, iterators.static_position(self, v)) for n, v in enumerate(slots) if isinstance(v, Reference)]
+        return [(n, position) for n, position in found if position is not None]
+
+    def _refuse_if_endless(
+        self, frame: Frame, block: Block, slots: list[Abstract], positions: list[tuple[int, Hashable]], rounds: int
+    ) -> None:
+        """Unsupported for a loop that is unrolled and does not end, or not soon enough."""
+        if rounds > MAX_NODES:
+            raise self.refuse("a loop over a tuple that is too long to unroll", hint="use an array")
+        for n, _ in positions:
+            iterator = slots[n]
+            assert isinstance(iterator, Reference)
+            for k, (given, length) in enumerate(iterators.steps_in_lists(self, iterator)):
+                if given > frame.lengths.setdefault((block, n, k), length) + MAX_GROWN:
+                    raise self.refuse(
+                        "a loop over a list that grows meanwhile",
+                        hint="count the rounds with `range`, or go through a copy of the list",
+                    )
 
     def go(self, frame: Frame, target: Target, narrow: Callable[[Abstract], Abstract] | None = None) -> Target:
         """An edge to an untyped block: the target for the terminator."""
@@ -588,9 +600,20 @@ class Evaluator:
         """Go to an untyped block whatever the values are when the code runs: on in the typed block that there is, if there is no other
         way to it than that from the blocks evaluated in it.  Not in loops that are not unrolled: what is known in one round might not be
         in the next."""
-        above, loops = frame.prepared.dominators.get(target.block, (None, ()))
-        if above in self.node.chain and self.builder.block is self.straight and all(self._unrolled(frame, h) for h in loops):
-            self.following = target.block, self._slots(frame, target)
+        block, chain = target.block, self.node.chain
+        above, loops = frame.prepared.dominators.get(block, (None, ()))
+        header = block in frame.prepared.loops
+        if (
+            (above in chain or header and block in chain)
+            and self.builder.block is self.straight
+            and all(self._unrolled(frame, h) for h in loops)
+        ):
+            slots = self._slots(frame, target)
+            if header:
+                frame.rounds += 1
+                self._refuse_if_endless(frame, block, slots, self._positions(slots), frame.rounds)
+            assert self.following is None, "two ways on"
+            self.following = block, slots
         else:
             self.jump_to(self.go(frame, target))
 

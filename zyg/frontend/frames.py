@@ -110,6 +110,7 @@ class Frame:
     generator: Hashable = None  # the id of the generator's record
     yields: dict[Hashable, Node] = field(default_factory=dict)  # per place and position: where it gives a value
     number: int = 0  # that of its place
+    rounds: int = 0  # of unrolled loops that were evaluated where the code before them was
     calls_given: bool = False  # library code is calling a function that it was given, which follows users' rules
     place: Hashable = None  # where the call stands, the same when the code around it is evaluated again
     seeds: dict[tuple[Block, Hashable], dict[tuple[Any, ...], Value]] = field(default_factory=dict)

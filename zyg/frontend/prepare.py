@@ -32,8 +32,8 @@ class Prepared:
     """order: the reachable blocks by number, loop bodies before what follows the loop.  live: per block the values that it
     or a successor uses and an earlier block defines.  loops: per loop header the blocks of its loop.  iterators: per loop
     header the iterators that `next` advances in it.  carried: per block in a loop which of its parameters, then of what is live
-    there, go round a loop that it is in.  dominators: of each block that begins no loop, and is in the same loops as its
-    immediate dominator, that and (the headers of) these loops.  named: what the code has by a name of its own, not from its arguments."""
+    there, go round a loop that it is in.  dominators: per block the nearest dominator that is in no loop but those around the block (around the
+    loop, if it begins one), and (the headers of) the loops that the block is in.  named: what the code has by a name of its own, not from its arguments."""
 
     function: Function
     order: dict[Block, int] = field(default_factory=dict)
@@ -310,12 +310,16 @@ def _dominators(prepared: Prepared) -> dict[Block, tuple[Block, tuple[Block, ...
     blocks = list(prepared.order)
     number = {block: n for n, block in enumerate(blocks)}
     immediate, _ = immediate_dominators([[number[s] for s in _successors(b)] for b in blocks], 0)
-    around = [tuple([h for h, body in prepared.loops.items() if block in body]) for block in blocks]
-    return {
-        block: (blocks[above], around[n])
-        for n, (block, above) in enumerate(zip(blocks, immediate))
-        if n > 0 and block not in prepared.loops and around[n] == around[above]
-    }
+    around = [{h for h, body in prepared.loops.items() if block in body} for block in blocks]
+    found: dict[Block, tuple[Block, tuple[Block, ...]]] = {}
+    for n, block in enumerate(blocks[1:], 1):
+        outside, above = around[n] - {block}, immediate[n]
+        while left := around[above] - outside:
+            outermost = max(left, key=lambda h: len(prepared.loops[h]))
+            above = immediate[number[outermost]]
+        if around[above] == outside:
+            found[block] = blocks[above], tuple(around[n])
+    return found
 
 
 def _only_cleans_up(block: Block) -> bool:
