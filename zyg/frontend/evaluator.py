@@ -116,7 +116,7 @@ class Evaluator:
         self.long: set[Value] = set()  # lengths that are known to be above 1
         self.before: frozenset[Hashable] | dict[Hashable, Any] = frozenset()  # objects older than the instruction
         self.seeds: dict[Hashable, tuple[Hashable, dict[tuple[Block, Hashable], dict[tuple[Any, ...], Value]]]] = {}
-        self.nonnegative: dict[int, Value] = {}  # values that are known not to be below 0
+        self.nonnegative: dict[int, Value] = {}  # by id: lengths and counters, which are not below 0
         self.local: tuple[Block | None, dict[Hashable, Any]] = (None, {})
         self.following: tuple[Block, list[Abstract]] | None = (
             None  # what is evaluated next in the present node, with these values
@@ -124,6 +124,7 @@ class Evaluator:
         self.straight: Block | None = None  # where the instruction that is evaluated began
         self.serial = 0
         self.depth = 0
+        self.of_elements = False  # whether it is called for each element of arrays, of which there may be none
         self.unruled: Any = None  # a function whose next call is made without its tangent rule
         self.outer: tuple[Reference, ...] = ()  # objects that whoever calls this function can still see
         self.pinned: list[list[Reference]] = []
@@ -145,6 +146,8 @@ class Evaluator:
         found = folded(op, operands)
         if found is not None:
             return found
+        if op == "stop" and not name and id(operands[0]) in self.nonnegative:
+            return operands[0]  # a length or a counter, into which no derivative flows
         if self.options.fastmath and operands:
             first = operands[-1].type
             if isinstance(first, Scalar) and first.kind == "f" and op not in ("cast", "stop", "guard"):
@@ -152,7 +155,13 @@ class Evaluator:
         result = self.builder.op(op, *operands, type=type, name=name, **attrs)
         if op in _SHAPED:
             self.shaped[result] = (op, operands, attrs)
+        elif op == "dim" or op in ("stop", "select") and all(map(self.is_natural, operands[-2:])):
+            self.nonnegative[id(result)] = result
         return result
+
+    def is_natural(self, value: Value) -> bool:
+        """Whether an integer is known not to be below 0."""
+        return value.value >= 0 if isinstance(value, Const) and value.type is t.I64 else id(value) in self.nonnegative
 
     def emit(self, op: str, *operands: Value, types: tuple[Type, ...] | None = None, **attrs: Any) -> list[Value]:
         return self.builder.emit(op, *operands, types=types, **attrs)
@@ -210,7 +219,7 @@ class Evaluator:
 
     def guard(self, ok: Value, exc: str, message: str, *values: Value) -> None:
         """Raise `exc(message)` unless `ok` holds."""
-        if isinstance(ok, Const):
+        if isinstance(ok, Const) and (ok.value or not self.of_elements):
             if not ok.value:
                 self.throw(exc, message, *values)
             return
@@ -344,8 +353,11 @@ class Evaluator:
 
     def activate(self, frame: Frame, args: list[Abstract]) -> Abstract:
         """Evaluate a function's body in place and give its result; control goes on behind it."""
+        straight = self.is_straight
         self.run(frame, args)
-        return self.finish(frame.exit)[0]
+        value = self.finish(frame.exit)[0]
+        self.keep_straight(straight)
+        return value
 
     def run(self, frame: Frame, args: list[Abstract]) -> None:
         """Evaluate a function's body; the ways out are `frame.exit` and, of a generator, `frame.yields`."""
@@ -605,7 +617,7 @@ class Evaluator:
         header = block in frame.prepared.loops
         if (
             (above in chain or header and block in chain)
-            and self.builder.block is self.straight
+            and self.is_straight
             and all(self._unrolled(frame, h) for h in loops)
         ):
             slots = self._slots(frame, target)
@@ -616,6 +628,16 @@ class Evaluator:
             self.following = block, slots
         else:
             self.jump_to(self.go(frame, target))
+
+    @property
+    def is_straight(self) -> bool:
+        """Whether the instruction that is evaluated has one way on so far: the typed block that it is in."""
+        return self.builder.block is self.straight
+
+    def keep_straight(self, straight: bool) -> None:
+        """Where all ways have met: if there was one way before they parted, there is one now."""
+        if straight:
+            self.straight = self.builder.block
 
     def _unrolled(self, frame: Frame, header: Block) -> bool:
         """Whether there is a node per item of what a loop goes through."""

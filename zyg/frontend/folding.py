@@ -14,6 +14,7 @@ from zyg.ir.types import BOOL, I64
 
 _WITH_ITSELF = {"eq": True, "le": True, "ge": True, "ne": False, "lt": False, "gt": False}
 _ARITHMETIC = frozenset({"add", "sub", "mul", "neg", "cadd", "csub", "cmul", "cneg"})
+_NEUTRAL = {"add": 0, "cadd": 0, "sub": 0, "csub": 0, "mul": 1, "cmul": 1}
 _OF_FLAGS = frozenset({"and", "or", "not"})
 
 
@@ -38,11 +39,20 @@ def folded(op: str, operands: Sequence[Value]) -> Value | None:
             return const(evaluate(*values))
         except OverflowError:  # which is raised where the code comes to it
             return None
+    if values and kind is I64 and op in _NEUTRAL:
+        return _unchanged(op, *operands)
     if values and kind is BOOL and op in _OF_FLAGS:
         (other,) = [v for v in operands if not isinstance(v, Const)]
         decides = op == "or"
         return const(decides) if values[0] is decides else other
     return None
+
+
+def _unchanged(op: str, first: Value, second: Value) -> Value | None:
+    if isinstance(second, Const):
+        return first if second.value == _NEUTRAL[op] else None
+    assert isinstance(first, Const)
+    return second if first.value == _NEUTRAL[op] and op not in ("sub", "csub") else None
 
 
 def _chosen(condition: Value, first: Value, second: Value) -> Value | None:

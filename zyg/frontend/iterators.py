@@ -249,7 +249,7 @@ def _all_natural(e: Evaluator, r: RangeValue) -> bool:
         return isinstance(r.stop, Known) and r.stop.object >= -1
     if isinstance(r.start, Known):
         return r.start.object >= 0
-    return isinstance(r.start, Number) and id(r.start.value) in e.nonnegative
+    return isinstance(r.start, Number) and e.is_natural(r.start.value)
 
 
 def _counter(e: Evaluator, v: Abstract, nonnegative: bool = False) -> Abstract:
@@ -551,12 +551,16 @@ def _advance_generator(e: Evaluator, id: Hashable, record: Record, on_item: OnIt
     frame = Frame(prepared, f.code, f.name, f.globals, free, e.frame, library, resume=resume, generator=id)
     # While it runs its variables are the frame's; only what it captured stays in the record.
     e.heap[id] = Record("iterator", ("running", plan), (captured,))
+    straight = e.is_straight
     e.run(frame, slots)
+    ways = [*frame.yields.values(), frame.exit]
+    straight = straight and sum(bool(way.edges) for way in ways) == 1
 
     def leave_by(way: Node, then: Callable[[Abstract], None]) -> None:
         if not way.edges:
             return
         value = e.finish(way)[0]
+        e.keep_straight(straight)
         with suppress(Stop):
             then(value)
 

@@ -33,7 +33,8 @@ class Prepared:
     or a successor uses and an earlier block defines.  loops: per loop header the blocks of its loop.  iterators: per loop
     header the iterators that `next` advances in it.  carried: per block in a loop which of its parameters, then of what is live
     there, go round a loop that it is in.  dominators: per block the nearest dominator that is in no loop but those around the block (around the
-    loop, if it begins one), and (the headers of) the loops that the block is in.  named: what the code has by a name of its own, not from its arguments."""
+    loop, if it begins one), and (the headers of) the loops that the block is in; or the only block that leads to it, and the loops which
+    that is in.  named: what the code has by a name of its own, not from its arguments."""
 
     function: Function
     order: dict[Block, int] = field(default_factory=dict)
@@ -311,8 +312,16 @@ def _dominators(prepared: Prepared) -> dict[Block, tuple[Block, tuple[Block, ...
     number = {block: n for n, block in enumerate(blocks)}
     immediate, _ = immediate_dominators([[number[s] for s in _successors(b)] for b in blocks], 0)
     around = [{h for h, body in prepared.loops.items() if block in body} for block in blocks]
+    before: dict[Block, list[int]] = {block: [] for block in blocks}
+    for n, block in enumerate(blocks):
+        for s in _successors(block):
+            before[s].append(n)
     found: dict[Block, tuple[Block, tuple[Block, ...]]] = {}
     for n, block in enumerate(blocks[1:], 1):
+        if len(before[block]) == 1 and block not in prepared.loops:
+            (only,) = before[block]
+            found[block] = blocks[only], tuple(around[only])
+            continue
         outside, above = around[n] - {block}, immediate[n]
         while left := around[above] - outside:
             outermost = max(left, key=lambda h: len(prepared.loops[h]))
