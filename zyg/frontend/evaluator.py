@@ -78,6 +78,7 @@ class Inference:
         self.guards.setdefault(key, entry)
 
 
+_NATURAL_OF_NATURALS = frozenset({"stop", "select", "cadd", "cmul"})
 _SHAPED = frozenset({"alloc", "reshape", "broadcast", "view", "transpose", "strided"})
 
 
@@ -146,8 +147,11 @@ class Evaluator:
         found = folded(op, operands)
         if found is not None:
             return found
-        if op == "stop" and not name and id(operands[0]) in self.nonnegative:
-            return operands[0]  # a length or a counter, into which no derivative flows
+        if operands and id(operands[0]) in self.nonnegative:
+            if op == "stop" and not name:
+                return operands[0]  # no derivative flows into it
+            if op in ("lt", "ge") and isinstance(operands[1], Const) and operands[1].value == 0:
+                return const(op == "ge")
         if self.options.fastmath and operands:
             first = operands[-1].type
             if isinstance(first, Scalar) and first.kind == "f" and op not in ("cast", "stop", "guard"):
@@ -155,7 +159,7 @@ class Evaluator:
         result = self.builder.op(op, *operands, type=type, name=name, **attrs)
         if op in _SHAPED:
             self.shaped[result] = (op, operands, attrs)
-        elif op == "dim" or op in ("stop", "select") and all(map(self.is_natural, operands[-2:])):
+        elif op == "dim" or op in _NATURAL_OF_NATURALS and all(map(self.is_natural, operands[-2:])):
             self.nonnegative[id(result)] = result
         return result
 
@@ -404,16 +408,15 @@ class Evaluator:
     def _start(self, frame: Frame, base: Node, args: list[Abstract]) -> None:
         """Evaluate the first block, in the block where the call stands."""
         block = frame.resume or frame.prepared.function.entry
-        if block in frame.prepared.loops:
-            self.node = base
+        self.node = base
+        self._bind(frame, block, [*args, *frame.outer])
+        if block in frame.prepared.loops and not self._unrolled(frame, block):
             node = self._node(frame, block, args)
             self.jump_to(self.edge(node, [*args, *frame.outer]))
             base.out.append((node, next(iter(node.edges))))
             heapq.heappush(frame.queue, (node.number, node.turn, node))
             return
         base.block = block
-        self.node = base
-        self._bind(frame, block, [*args, *frame.outer])
         self._evaluate(frame, block)
 
     def _bind(self, frame: Frame, block: Block, slots: list[Abstract]) -> None:
