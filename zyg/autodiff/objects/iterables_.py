@@ -48,12 +48,8 @@ def _list(iterable: Any = (), /) -> tuple[Any, Any]:
     if type(iterable) is list:
         y = iterable[:]
         return y, (subscripts.run_list_part, y, iterable, 0)
-    if type(iterable) in draining.COPIED:
-        y, drain = draining.drained(iterable)
-        return y, (run_copied, y, len(y), drain)
-    y = []
-    back = construction.record_fill(y, iterable)
-    return y, (run_made, back)
+    y, drain = draining.drained(iterable, asked=True)
+    return y, (run_copied, y, len(y), drain)
 
 
 def run_copied(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -342,6 +338,7 @@ known(generators.Generator.send)(generators.record_send)
 known(generators.run_sent)(lambda *args: calls.call(generators.run_sent_by_step, args))
 calls.AS_METHODS[generators.Generator.send] = generators.send_as_method, 2
 known(delegation.delegated, exact=True)(delegation.record_delegated)
+known(generators.give_generator)(lambda *args: calls.call(generators.give_by_steps, args))
 known(generators.resume_in_turn)(lambda *args: calls.call(generators.one_by_one, args))
 known(generators.run_item)(lambda *args: calls.call(generators.run_item_by_step, args))
 known(generators.quickly)(lambda generator: calls.call(generators.slowly, (generator,)))

@@ -12,7 +12,7 @@ from typing import Any
 from .cotangents import accumulate
 from .iteration import Direct, Endless, Items, Values, mark_keys, place_of_keys
 
-_NOBODY = (None, None)
+NOBODY = (None, None)
 
 
 class Whole:
@@ -23,7 +23,7 @@ class Whole:
     says_where = False  # whether a part is (a list or another whole, the part of that)
 
     def __init__(self) -> None:
-        self.found: Any = _NOBODY
+        self.found: Any = NOBODY
 
     @abstractmethod
     def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
@@ -105,7 +105,7 @@ class Lists(Tuples):
     __slots__ = ("lists",)
 
     def __init__(self, lists: tuple[Any, ...]):  # (what small loops take is this)
-        self.found = _NOBODY
+        self.found = NOBODY
         self.lists = lists
 
     def parts(self, shadows: Any) -> tuple[Any, ...]:
@@ -126,7 +126,7 @@ class ListsAndTuples(Tuples):
     __slots__ = ("iterables",)
 
     def __init__(self, iterables: tuple[Any, ...]):
-        self.found = _NOBODY
+        self.found = NOBODY
         self.iterables = iterables
 
     def parts(self, shadows: Any) -> tuple[Any, ...]:
@@ -180,7 +180,7 @@ class Numbered(Tuples):
     __slots__ = ("items",)
 
     def __init__(self, items: list[Any]):
-        self.found = _NOBODY
+        self.found = NOBODY
         self.items = items
 
     def parts(self, shadows: Any) -> tuple[Any, ...]:
@@ -345,7 +345,7 @@ class Entries(Whole):
     __slots__ = ("mapping", "place")
 
     def __init__(self, mapping: dict[Any, Any]):
-        self.found = _NOBODY
+        self.found = NOBODY
         self.mapping = mapping
         self.place = place_of_keys(mapping)
 

@@ -29,6 +29,7 @@ from . import (
     comprehensions,
     counted,
     escaping,
+    expressions,
     inlining,
     loops,
     rules,
@@ -270,6 +271,9 @@ class ForwardHalf:
         elif self._is_length(instr):
             attrs |= {"of": "len", "direct": "len", "types": reach.SIZED}
             function = special.record_len
+        elif self._begins_expression(instr):
+            attrs["of"], function = "expression", expressions.begin
+            operands.append(Const(sites.new_site(), OBJECT))
         elif op == "call_object" and not instr.attrs["keywords"]:
             function = sites.forward_of_constants if self._of_constants(instr) else sites.forward_at
             read = self.called.get(instr)
@@ -386,6 +390,11 @@ class ForwardHalf:
         callee = self.makers.get(instr.operands[0])
         named = callee is not None and callee.op == "global" and callee.attrs["name"] == "len"
         return named and not instr.attrs["keywords"] and not isinstance(instr.operands[1], Const)
+
+    def _begins_expression(self, instr: Instr) -> bool:
+        """Whether a call makes the generator of a generator expression."""
+        made = self.makers.get(instr.operands[0]) if instr.op == "call_object" else None
+        return made is not None and expressions.is_of_expression(made) and self.counts[made.result] == 1
 
     def _is_about_slice(self, instr: Instr) -> bool:
         """Whether an item is a slice, by its key: it is never read or set plainly."""

@@ -496,6 +496,8 @@ class ReverseHalf:
             return
         if instr.op == "list" and holds_constants(instr):
             return
+        if instr.op == "make_function" and "defaults" not in instr.attrs["has"]:
+            return  # (what is captured, and defaults by keyword, have shadows)
         if instr.op == "tuple":  # the cotangent of a tuple is the tuple of those of its items
             if wanted and not is_nothing(d):
                 parts = b.emit("cotangents", d, types=(OBJECT,) * len(wanted), wanted=tuple(wanted))
