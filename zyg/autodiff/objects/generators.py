@@ -9,6 +9,7 @@ where the consumer found the end: where a loop is over, or where the exception t
 from __future__ import annotations
 
 import builtins
+import dis
 import threading
 import weakref
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from types import CodeType
 from typing import Any, NoReturn
 
 from zyg.autodiff import objects
+from zyg.autodiff.identity import ByIdentity
 from zyg.errors import Unsupported, ZygError
 
 from . import foreign, later, sources
@@ -388,13 +390,27 @@ def gives_items_of_another(generator: Generator) -> bool:
     while type(forward) is Generator:  # in a second derivative
         forward = forward.forward
     frame = forward.gi_frame
-    if frame is not None:
+    if frame is not None and _delegates(frame.f_code):
         if forward.gi_yieldfrom is not None:
             return True
         for x in frame.f_locals.values():
             if type(x) is Generator and type(x.forward) is Away:
                 return True
     return False
+
+
+def _delegates(code: CodeType) -> bool:
+    """Whether there is `yield from` in a generator, by the code of its forward half."""
+    found = _DELEGATES.get(id(code))
+    if found is None:
+        calls = any(getattr(x, "__module__", None) == _DELEGATION for x in code.co_consts)
+        found = calls or any(instr.opname == "SEND" for instr in dis.get_instructions(code))
+        _DELEGATES.note(code, found)
+    return found
+
+
+_DELEGATES = ByIdentity()
+_DELEGATION = f"{__package__}.delegation"  # the module of what such a half calls
 
 
 def record_throw(generator: Generator, *exception: Any) -> tuple[Any, Any]:

@@ -221,7 +221,10 @@ def _sorted(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> tupl
         ordered = [iterable[k] for k in order]
         return ordered, (run_sorted_list, ordered, given, order, asked)
     items, drain = draining.drained(iterable, asked=True)
-    order, asked = order_of(items, key, reverse, drain)
+    if key is None and PLAIN.issuperset(map(type, items)):
+        order, asked = sorted(range(len(items)), key=items.__getitem__, reverse=reverse), None
+    else:
+        order, asked = order_of(items, key, reverse, drain)
     y = [items[k] for k in order]
     return y, (run_sorted, y, order, asked, drain)
 

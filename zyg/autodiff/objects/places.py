@@ -146,12 +146,16 @@ class Chained(Whole):
             if d is None:
                 continue
             of, at = parts[k]
-            if type(of) is not list:
-                of.add(shadows, at, d)
-                continue
             if of is not x:
+                if type(of) is not list:
+                    of.add(shadows, at, d)
+                    continue
                 x, shadow = of, shadows.list_of(of)
-            add_at(shadow, at, d)
+            if at < len(shadow):  # (as `add_at`, without a call for each item)
+                old = shadow[at]
+                shadow[at] = d if old is None else old + d if type(old) is float else accumulate(old, d)
+            else:
+                add_at(shadow, at, d)
 
 
 def chained(iterables: tuple[Any, ...]) -> Any:

@@ -25,7 +25,15 @@ from ..objects.classes import read_by_name, set_by_name
 from ..objects.cotangents import INERT, NUMERIC, VALUES
 from ..objects.passing import passes
 from ..trying import bodies
-from .knowledge import HEAP_TYPE, forgets, has_plain_shadow, is_constant_number, is_of_python, note_class
+from .knowledge import (
+    HEAP_TYPE,
+    forgets,
+    has_plain_shadow,
+    is_constant_number,
+    is_of_python,
+    note_class,
+    was_there_before,
+)
 from .readers import Reader, is_undecided, reader, reader_of_class, setter
 from .sites import CONTAINERS, Methods, nobody
 
@@ -88,6 +96,8 @@ class Types:
         self.plain: set[Any] = {nobody}
         self.properties = Readers()
         self.of_classes: dict[type, Any] = {}  # of an attribute of a class itself
+        # The classes whose own attribute is a number that carries no derivative: exactly a set, as above.
+        self.constants: set[Any] = {nobody}
 
 
 readable: dict[tuple[str, bool], Types] = {}
@@ -114,6 +124,7 @@ def _forget() -> None:
         types.plain.intersection_update((ModuleType, nobody))
         types.properties.clear()
         types.of_classes.clear()
+        types.constants.intersection_update((nobody,))
     for plain in (*read_by_name.values(), *set_by_name.values()):
         plain.clear()
 
@@ -187,6 +198,12 @@ def _of_class(types: Types, name: str, x: Any) -> tuple[Any, Any]:
         if reader is None:
             return objects.RECORD["getattr"](x, name)
         note_class(x)
+        owner = next((c for c in x.__mro__ if name in c.__dict__), x)
+        if type(owner.__dict__.get(name)) in (float, int):
+            if is_constant_number(owner, name):
+                note(types.constants, x, (x,))
+            elif not was_there_before(owner):  # which the next pullback knows
+                return reader(x)
         note(types.of_classes, x, (x,), reader)
     return reader(x)
 

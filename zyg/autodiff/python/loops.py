@@ -24,7 +24,9 @@ def loop(x: Any) -> tuple[Any, Any]:
     if t is Direct or t is Endless:
         return x.base, (nothing, x.whole)
     if t is tuple:
-        return (iter(x), None) if INERT.issuperset(map(type, x)) else _gathering(x, len(x))
+        if INERT.issuperset(map(type, x)):
+            return iter(x), None
+        return zip(x, count()), (nothing, [], iteration.run_gathered, len(x))  # as `_gathering`
     if t is Items or t is Values:
         mapping = x._mapping
         if type(mapping) is dict:

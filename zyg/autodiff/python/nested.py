@@ -140,6 +140,8 @@ class _Expansion:
             function = Const(loop_apart, OBJECT)
         elif of == "expression":
             of, operands = "call_plainly", operands[:-1]
+        elif of == "isinstance":
+            of, operands = "call_plainly", operands[:3]
         if of in ("call_object", "call_plainly", "len"):
             found = Value(OBJECT)
             callee, *arguments = (
