@@ -163,6 +163,9 @@ DRAINS: dict[type, Callable[[Any], tuple[list[Any], tuple[Any, ...]]]] = {}
 # By type: what brings all items to the end of a list, and gives the pullback of that.
 EXTENDING: dict[type, Callable[[Any, Any], Any]] = {}
 
+# The same for a set.
+UPDATING: dict[type, Callable[[Any, Any], Any]] = {}
+
 
 def give(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
     """Give items that were drained their cotangents (None: there are none); what flows to the iterable is the result."""
@@ -277,6 +280,7 @@ __all__ = [
     "DRAINS",
     "EXTENDING",
     "LEADING",
+    "UPDATING",
     "again",
     "drained",
     "drained_pairs",

@@ -818,11 +818,16 @@ def extending(x: Any, generator: Generator) -> Any:
 
 
 def _run_extending(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    undo_items(back, shadows.take_appended, shadows)
+
+
+def undo_items(back: tuple[Any, ...], take: Callable[[Any, Any], Any], shadows: Any) -> None:
+    """(..., generator, what its items came to, where each came, how many items and steps there had been before)"""
     _, generator, x, places, before, given = back
     reversal = sources.reversal_of(generator, shadows)
     sources.skip(reversal, max(before + len(places), given))
     if places:
-        resume_in_turn(reversal, map(shadows.take_appended, repeat(x), reversed(places)), len(places))
+        resume_in_turn(reversal, map(take, repeat(x), reversed(places)), len(places))
     if reversal.left > given and generator.started:
         sources.skip(reversal, given)
 

@@ -97,6 +97,41 @@ def _set(iterable: Any = (), /) -> tuple[Any, Any]:
     return y, None if back is None else (run_made, back)
 
 
+def _updating(x: set[Any], generator: generators.Generator) -> Any:
+    """All that a generator still gives comes into a set, one after the other: it may look at the set meanwhile."""
+    record = generator.record
+    before, given = record.items, record.given
+    come: list[Any] = []
+    back = (_run_updating, record, x, come, before, given)
+    try:
+        for item in generator.forward:
+            come.append(_THERE_ALREADY)
+            if type(item) not in PLAIN:
+                check_key(item)
+            if item not in x:
+                set.add(x, item)
+                come[-1] = item
+    except BaseException as error:
+        record.items = before + len(come)
+        if not generators.goes_on(generator):  # else it is the item that has no hash
+            generator.fail(error)
+        reentry.leave(error, back)
+        raise
+    record.items = before + len(come)
+    record.done = True
+    return back
+
+
+_THERE_ALREADY = object()
+
+
+def _run_updating(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    generators.undo_items(back, shadows.take_key, shadows)
+
+
+draining.UPDATING[generators.Generator] = _updating
+
+
 def _frozen(cls: type, iterable: Any = (), /) -> tuple[Any, Any]:
     if construction.holds_labels(iterable):
         return frozenset.__new__(cls, iterable), None

@@ -64,6 +64,8 @@ def loop_apart(call: tuple[Any, ...]) -> tuple[Any, Any]:
     if f is zip:
         if zip in as_they_are:  # (what small loops take is this)
             lists = call[1:]
+            if len(lists) == 2 and type(lists[0]) is type(lists[1]) is list:
+                return zip(zip(*lists), count()), (nothing, Lists(lists))
             if _are_lists(map(type, lists)):
                 return zip(zip(*lists), count()), (nothing, Lists(lists))
             if _are_sequences(map(type, lists)):
