@@ -321,13 +321,42 @@ calls.takes_what(_iter, _until)
 
 @known(next, exact=True)
 def _next(*args: Any) -> tuple[Any, Any]:
-    if len(args) == 1:
+    if len(args) == 1 or len(args) == 2:
         t = type(args[0])
         if t is generators.Generator:
-            return generators.record_next(args[0])
+            return generators.record_next(args[0]) if len(args) == 1 else _next_of_generator(*args)
+        if t is iteration.Direct or t is iteration.Endless:
+            return _next_directly(*args)
         if t is Iterator:
-            return _stepped(args[0], MISSING)
+            return _stepped(*args)
     return calls.run_known(_step, *args)
+
+
+def _next_directly(it: iteration.Direct, default: Any = MISSING) -> tuple[Any, Any]:
+    """No code runs where it steps on, and nothing is to be undone at its end."""
+    step = next(it.base, None)
+    if step is not None:
+        return step[0], (iteration.run_part, it.whole, step[1])
+    if default is MISSING:
+        raise StopIteration
+    return default, (run_next_default, None)
+
+
+def _next_of_generator(generator: generators.Generator, default: Any) -> tuple[Any, Any]:
+    """(Nobody sees the exception that tells of the end.)"""
+    record = generator.record
+    try:
+        item = next(generator.forward)
+    except StopIteration:
+        if record.done:
+            return default, (run_next_default, None)
+        record.done = True
+        return default, (run_next_default, (generators.run_end, record, None))
+    except BaseException as error:
+        generator.fail(error)
+        raise
+    record.items += 1
+    return item, (generators.run_item, record, record.items)
 
 
 def _step(it: Any, default: Any = MISSING) -> tuple[Any, Any]:
@@ -343,19 +372,14 @@ def _step(it: Any, default: Any = MISSING) -> tuple[Any, Any]:
         except StopIteration as end:
             return default, (run_next_default, later.escaping.swallowed(end))
     if type(it) is generators.Generator:
-        try:
-            return generators.record_next(it)
-        except StopIteration as end:
-            if default is MISSING:
-                raise
-            return default, (run_next_default, later.escaping.swallowed(end))
+        return generators.record_next(it) if default is MISSING else _next_of_generator(it, default)
     return _stepped(it, default)
 
 
 calls.takes_what(_next, _step)
 
 
-def _stepped(it: Any, default: Any) -> tuple[Any, Any]:
+def _stepped(it: Any, default: Any = MISSING) -> tuple[Any, Any]:
     has, item, back = iteration.record_next(it)
     if not has:
         if default is MISSING:
