@@ -9,7 +9,14 @@ from __future__ import annotations
 import functools
 from abc import ABCMeta
 from collections.abc import Callable
-from types import FunctionType, MethodDescriptorType, MethodType, ModuleType, WrapperDescriptorType
+from types import (
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    ModuleType,
+    SimpleNamespace,
+    WrapperDescriptorType,
+)
 from typing import Any
 
 import numpy as np
@@ -298,7 +305,7 @@ def _reads_plainly(cls: type, name: str) -> bool:
     found = find(cls, name)
     if cls in CONTAINERS:
         return type(found) is MethodDescriptorType
-    if cls is FunctionType:  # what it is given by code
+    if cls is FunctionType or cls is SimpleNamespace:  # what it is given by code
         return found is None
     if not attributes.plain_lookup(cls) or not has_plain_shadow(cls):
         return False
@@ -324,7 +331,7 @@ def _stands_for_a_constant(cls: type, name: str, found: Any) -> bool:
 
 
 def _writes_plainly(cls: type, name: str) -> bool:
-    if cls is FunctionType:
+    if cls is FunctionType or cls is SimpleNamespace:
         return find(cls, name) is None
     if issubclass(cls, (type, ModuleType, super, tuple, *NUMERIC)) or not has_plain_shadow(cls):
         return False

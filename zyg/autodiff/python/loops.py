@@ -76,6 +76,10 @@ def loop_apart(call: tuple[Any, ...]) -> tuple[Any, Any]:
             return zip(enumerate(items), count()), (nothing, Numbered(items))
         if type(items) is tuple:
             return zip(enumerate(items), count()), (nothing, NumberedTuple((items,)), run_taken)
+    elif f is enumerate and len(call) == 3 and enumerate in as_they_are:
+        _, items, start = call
+        if type(items) is list and type(start) is int:
+            return zip(enumerate(items, start), count()), (nothing, Numbered(items))
     as_known(f)
     if calls.forward_of(f) is calls.KNOWN[f]:
         as_they_are.add(f)
