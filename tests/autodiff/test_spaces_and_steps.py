@@ -44,7 +44,7 @@ def by_names(x):
     for name in ("a", "b"):
         setattr(n, name, x * len(name))
     n.__dict__["c"] = x * x
-    for k in range(2):
+    for _ in range(2):
         n.c *= x
     return n.a * n.b + getattr(n, "c") + getattr(n, "d", x)  # noqa: B009
 
