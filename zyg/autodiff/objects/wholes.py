@@ -352,10 +352,12 @@ class Entries(Whole):
 
     __slots__ = ("mapping", "place")
 
-    def __init__(self, mapping: dict[Any, Any]):
+    def __init__(self, mapping: dict[Any, Any], keys: Any = None):
+        """`keys`: where the class of the dict may have others in their place."""
         self.found = NOBODY
         self.mapping = mapping
-        self.place = None if PLAIN_KEYS.issuperset(map(type, mapping)) else place_of_keys(mapping)
+        plain = PLAIN_KEYS.issuperset(map(type, mapping if keys is None else keys))
+        self.place = None if plain else place_of_keys(mapping)
 
     def parts(self, shadows: Any) -> tuple[Any, ...] | None:
         if self.place is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from itertools import count, repeat
 from typing import Any
 
@@ -33,6 +34,16 @@ def loop(x: Any) -> tuple[Any, Any]:
             if t is Items:
                 return zip(mapping.items(), mapping), (nothing, Entries(mapping))
             return zip(mapping.values(), mapping), (nothing, mapping)
+        if isinstance(mapping, dict):
+            own: Any = (
+                OrderedDict if isinstance(mapping, OrderedDict) else dict
+            )  # whatever its class does in their place
+            if t is Items:
+                return zip(own.items(mapping), own.__iter__(mapping)), (
+                    nothing,
+                    Entries(mapping, own.__iter__(mapping)),
+                )
+            return zip(own.values(mapping), own.__iter__(mapping)), (nothing, mapping)
     if t not in iteration.SOURCES:
         t = iteration.stepped_as(t)
         if t is list:
