@@ -124,6 +124,10 @@ def accumulate(x: Any, y: Any) -> Any:
 
 def sums(x: tuple[Any, ...], y: tuple[Any, ...]) -> tuple[Any, ...]:
     """The sums of the cotangents of items."""
+    if len(x) == 2:  # as a rule, of numbers
+        (a, b), (c, d) = x, y
+        if type(a) is type(b) is type(c) is type(d) is float:
+            return a + c, b + d
     return tuple(
         [b if a is None else a if b is None else a + b if type(a) is float else accumulate(a, b) for a, b in zip(x, y)]
     )

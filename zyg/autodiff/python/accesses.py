@@ -9,7 +9,14 @@ from __future__ import annotations
 import functools
 from abc import ABCMeta
 from collections.abc import Callable
-from types import FunctionType, MethodDescriptorType, MethodType, ModuleType, WrapperDescriptorType
+from types import (
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    ModuleType,
+    SimpleNamespace,
+    WrapperDescriptorType,
+)
 from typing import Any
 
 import numpy as np
@@ -25,7 +32,15 @@ from ..objects.classes import read_by_name, set_by_name
 from ..objects.cotangents import INERT, NUMERIC, VALUES
 from ..objects.passing import passes
 from ..trying import bodies
-from .knowledge import HEAP_TYPE, forgets, has_plain_shadow, is_constant_number, is_of_python, note_class
+from .knowledge import (
+    HEAP_TYPE,
+    forgets,
+    has_plain_shadow,
+    is_constant_number,
+    is_of_python,
+    note_class,
+    was_there_before,
+)
 from .readers import Reader, is_undecided, reader, reader_of_class, setter
 from .sites import CONTAINERS, Methods, nobody
 
@@ -88,6 +103,8 @@ class Types:
         self.plain: set[Any] = {nobody}
         self.properties = Readers()
         self.of_classes: dict[type, Any] = {}  # of an attribute of a class itself
+        # The classes whose own attribute is a number that carries no derivative: exactly a set, as above.
+        self.constants: set[Any] = {nobody}
 
 
 readable: dict[tuple[str, bool], Types] = {}
@@ -114,6 +131,7 @@ def _forget() -> None:
         types.plain.intersection_update((ModuleType, nobody))
         types.properties.clear()
         types.of_classes.clear()
+        types.constants.intersection_update((nobody,))
     for plain in (*read_by_name.values(), *set_by_name.values()):
         plain.clear()
 
@@ -187,6 +205,12 @@ def _of_class(types: Types, name: str, x: Any) -> tuple[Any, Any]:
         if reader is None:
             return objects.RECORD["getattr"](x, name)
         note_class(x)
+        owner = next((c for c in x.__mro__ if name in c.__dict__), x)
+        if type(owner.__dict__.get(name)) in (float, int):
+            if is_constant_number(owner, name):
+                note(types.constants, x, (x,))
+            elif not was_there_before(owner):  # which the next pullback knows
+                return reader(x)
         note(types.of_classes, x, (x,), reader)
     return reader(x)
 
@@ -281,7 +305,7 @@ def _reads_plainly(cls: type, name: str) -> bool:
     found = find(cls, name)
     if cls in CONTAINERS:
         return type(found) is MethodDescriptorType
-    if cls is FunctionType:  # what it is given by code
+    if cls is FunctionType or cls is SimpleNamespace:  # what it is given by code
         return found is None
     if not attributes.plain_lookup(cls) or not has_plain_shadow(cls):
         return False
@@ -307,7 +331,7 @@ def _stands_for_a_constant(cls: type, name: str, found: Any) -> bool:
 
 
 def _writes_plainly(cls: type, name: str) -> bool:
-    if cls is FunctionType:
+    if cls is FunctionType or cls is SimpleNamespace:
         return find(cls, name) is None
     if issubclass(cls, (type, ModuleType, super, tuple, *NUMERIC)) or not has_plain_shadow(cls):
         return False
