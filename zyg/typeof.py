@@ -123,15 +123,17 @@ def is_set(cell: types.CellType) -> bool:
     return True
 
 
-def type_of(value: Any) -> Type:
-    """The type of a Python value; UntypableValue for those that compiled code cannot take.
+def type_of(value: Any, lends_beyond: int | None = None) -> Type:
+    """The type of a Python value; UntypableValue for those that compiled code cannot take. `lends_beyond`: see `Typing`.
 
     >>> print(type_of((1, 2.5, None)), type_of(np.zeros((2, 3))), type_of(np.float32(1)))
     (i64, f64, None) array<f64, 2, C> np.f32
     >>> print(type_of([1.0, 2.0]), type_of({"rate": 0.1, "steps": 3}))
     list[f64] {'rate': f64, 'steps': i64}
     """
-    return Typing().of(value)
+    typing = Typing()
+    typing.lends_beyond = lends_beyond
+    return typing.of(value)
 
 
 class Typing:
