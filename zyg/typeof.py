@@ -136,6 +136,11 @@ def type_of(value: Any, lends_beyond: int | None = None) -> Type:
     return typing.of(value)
 
 
+def input_type(value: Any) -> Type:
+    """The type of what a global or captured variable holds, as compiled code reads it at each call."""
+    return type_of(value, lends_beyond=MAX_LIST)
+
+
 class Typing:
     """Types of values that belong together, such as the arguments of a call: a list, dict or object that one meets again
     is of the type `Shared`."""
