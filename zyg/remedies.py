@@ -20,13 +20,16 @@ _RULES = {"scipy.optimize": _EQUATION, "scipy.integrate": _INTEGRAL}
 
 _TEXT = "write the expression as Python code, or make a function of the text outside: f = eval('lambda x: ...')"
 _TIMES = "take the number outside of the function, (a - b).days for instance, and pass it"
-# What to write instead.
-_INSTEAD = {
+# What to write instead, natively and through Python,
+_EITHER_WAY = {
     "builtins.eval": _TEXT,
     "builtins.exec": "write the statements as Python code, or run the text outside, and call the functions that it defines",
+    "pickle.loads": "copy.deepcopy(x) in the place of pickle.loads(pickle.dumps(x))",
+}
+# and natively.
+_INSTEAD = _EITHER_WAY | {
     "builtins.str": "go by numbers, or look into the text outside of the function: native code can show a text that is made at run time (in "
     "print, in the message of an exception), and no more",
-    "pickle.loads": "copy.deepcopy(x) in the place of pickle.loads(pickle.dumps(x))",
     "heapq": "keep the list sorted: bisect.insort(q, x) puts an item in, q.pop(0) takes the smallest out",
     "heapq.nsmallest": "sorted(xs)[:n]",
     "heapq.nlargest": "sorted(xs, reverse=True)[:n]",
@@ -68,7 +71,7 @@ def _find(table: dict[str, str], name: str) -> str | None:
 def remedy_in(filename: str, function: str = "") -> str:
     """For code in a file of a library, in a function.
 
-    >>> remedy_in("/lib/python3.12/random.py", "Random.seed") == remedy("random"), remedy_in("/lib/python3.12/heapq.py", "merge")
+    >>> remedy_in("/lib/python3.12/random.py", "Random.seed") == remedy("random.seed"), remedy_in("/lib/python3.12/heapq.py", "merge")
     (True, 'sorted([*xs, *ys])')
     >>> remedy_in("/models/optimize/model.py") == OUTSIDE
     True
@@ -115,10 +118,10 @@ def instead_of(function: Any) -> str:
 def rule_of(name: str) -> str:
     """For what zyg cannot see into, by its name with the module, where a derivative is to go through it.
 
-    >>> rule_of("mine.f"), rule_of("heapq.merge")
-    ('give it a rule with @zyg.adjoint(mine.f)', 'sorted([*xs, *ys])')
+    >>> rule_of("mine.f"), rule_of("pickle.loads") == remedy("pickle.loads")
+    ('give it a rule with @zyg.adjoint(mine.f)', True)
     """
-    known = _find(_INSTEAD, name)
+    known = _find(_EITHER_WAY, name)
     if known is not None:
         return known
     about = _find(_RULES, name)

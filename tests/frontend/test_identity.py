@@ -211,9 +211,7 @@ def test_arrays_that_are_met_twice():
 
 
 def test_what_cannot_be_told_is_refused_with_its_line():
-    with pytest.raises(
-        zyg.Unsupported, match=r"(?s)`is` of two values that native code does not.*s is SENT"
-    ) as caught:
+    with pytest.raises(zyg.Unsupported, match=r"(?s)`is` of two values that native code does not.*s is SENT") as caught:
         zyg.jit(CASES["global"][0])(2.0, SENT)
     assert "by identity" in str(caught.value)
 
