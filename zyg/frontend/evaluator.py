@@ -436,9 +436,9 @@ class Evaluator:
     def _evaluate_block(self, frame: Frame, block: Block) -> None:
         if block in frame.prepared.trying and not python_ops.passes_on(self, frame, block):
             refusal = Unsupported(
-                "try/except (or with) in compiled code",
+                "try/except (or with), which native code does not have",
                 frame.prepared.trying[block].position or self.position,
-                hint="test for the condition with `if` instead",
+                hint="test for the condition with `if`",
             )
             refusal.final = True
             raise refusal
