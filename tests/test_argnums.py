@@ -235,3 +235,13 @@ def test_derivatives_of_these_through_python(f) -> None:
     h = 1e-3
     by_differences = (8 * (f(0.7 + h) - f(0.7 - h)) - (f(0.7 + 2 * h) - f(0.7 - 2 * h))) / (12 * h)
     assert zyg.gradient(f, 0.7)[0] == pytest.approx(by_differences, rel=1e-8)
+
+
+def test_hvp_says_how_it_takes_arguments_and_direction():
+    """Who writes it as `jvp` is written."""
+    with pytest.raises(TypeError, match=r"the direction stands behind the arguments: zyg\.hvp\(f, x, y, v\)"):
+        zyg.hvp(lambda x, y: x * y, 2.0, (1.0, 0.0), argnums=(0, 1))
+    for argnums in (0, (0, 1)):
+        with pytest.raises(TypeError, match=r"one by one.*zyg\.hvp\(f, x, y, v\); it is zyg\.jvp"):
+            zyg.hvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.0), argnums=argnums)
+    assert zyg.hvp(lambda p: p[0] * p[1], (2.0, 3.0), (1.0, 0.0)) == (0.0, 1.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import math
 import threading
 import traceback
 import warnings
@@ -144,6 +145,33 @@ def grouped(x: float, table: Table) -> float:
     return sum(sum(items) * next(around) for _, items in groups) + sum(a) * sum(b)
 
 
+class Reader:
+    def __init__(self, x: float):
+        self.x = x
+
+    def update(self, z) -> float:
+        self.x += 0.1 * (z - self.x)
+        return -0.5 * math.log(self.x) * self.x**2
+
+
+def tried(x: float, table: Table) -> float:
+    """The interpreter makes the exceptions: an operation of a `try`, and one of what is called there."""
+    reader, total = Reader(x), 0.0
+    for z in (1.0, "bad", 2.0, None):
+        try:
+            total += reader.update(z) * table["scale", 1]
+        except TypeError:
+            total -= x
+    try:
+        return total * table["missing", 1]
+    except KeyError as error:
+        return total * len(error.args)
+
+
+def by_hvp(f, x: float) -> object:
+    return zyg.hvp(f, x, TABLE, 1.0)
+
+
 def by_pullback(f, x: float) -> object:
     value, back = zyg.pullback(f, x, TABLE)
     return value, back(1.0)
@@ -153,7 +181,8 @@ def by_pullback(f, x: float) -> object:
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize(
     "derivative, f",
-    [(lambda f, x: zyg.gradient(f, x, TABLE), f) for f in (caught, retried, generated, enumerated, grouped)]
+    [(lambda f, x: zyg.gradient(f, x, TABLE), f) for f in (caught, retried, tried, generated, enumerated, grouped)]
+    + [(by_hvp, tried)]
     + [(by_pullback, f) for f in (generated, enumerated, grouped)],
 )
 def test_nothing_waits_for_the_garbage_collector(derivative, f) -> None:

@@ -1,11 +1,19 @@
 """zyg.explain: what is native, what is not, and why; what is on the tape."""
 
+import copy
 import math
+import warnings
+from typing import Any
 
 import numpy as np
+import pytest
 
 import zyg
+from benchmarks import applications, everyday
+from zyg import fallback, pipeline
 from zyg.__main__ import main
+
+from .turns import each_in_turn
 
 
 def helper(x):
@@ -163,3 +171,108 @@ def test_callees_are_the_users_own():
 
     names = [piece.name.rpartition(".")[2] for piece in zyg.explain(slope, 1.3, 0.4).callees]
     assert names in ([], ["<lambda>"])
+
+
+# ---------------------------------------------------------------------- what it says and what happens are one
+
+
+def hazard(k, rows):
+    total = 0.0
+    for row in rows:
+        total -= (row["months"] / 15.0) ** k
+    return total
+
+
+def hazard_of_objects(k, rows):
+    total = 0.0
+    for row in rows:
+        total -= (row.k / 15.0) ** k
+    return total
+
+
+def falls_back(function: Any, args: tuple[Any, ...]) -> str | None:
+    """The reason that the warning gives, if a gradient gives one."""
+    fallback._warned.clear()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        zyg.gradient(function, *copy.deepcopy(args))
+    texts = [str(w.message) for w in caught if issubclass(w.category, zyg.FallbackWarning)]
+    return texts[0].partition("The reason: ")[2] if texts else None
+
+
+@pytest.mark.parametrize("count", [5, 40, 41, 60])
+def test_long_lists_of_records_and_objects(count):
+    for function, rows in (
+        (hazard, [{"months": 5.0 + n} for n in range(count)]),
+        (hazard_of_objects, [Spring(5.0 + n) for n in range(count)]),
+    ):
+        found = zyg.explain(function, 1.3, rows)
+        assert found.native is (falls_back(function, (1.3, rows)) is None) is True
+        assert found.tape is not None and ("list[" in found.root.signature) is (count > 8)
+
+
+PROGRAMS = {**everyday.PROGRAMS, **applications.PROGRAMS}
+del PROGRAMS["dict comprehensions"]  # which takes 13 s to compile twice, and verify
+
+
+@each_in_turn
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_verdict_is_what_happens(name):
+    function, args = PROGRAMS[name]
+    found = zyg.explain(function, *copy.deepcopy(args))
+    said = None if found.native else str(found.root.refusal)
+    assert said == falls_back(function, args)
+    assert not any("raises" in note for note in found.notes)
+
+
+def scaled(x, n, table):
+    return x * n * table["a"]
+
+
+def test_it_asks_as_the_gradient_does_where_integers_have_to_be_constants():
+    def total(a, axis, n):
+        return np.sum(np.sum(a, axis=axis)) * n
+
+    args = (np.ones((2, 3)), 1, 3)
+    found = zyg.explain(total, *args)
+    assert found.native and falls_back(total, args) is None
+    assert found.root.signature.endswith("axis: i64, n: i64)")
+
+
+def test_what_has_been_refused_is_refused():
+    """A gradient does not try again what it has refused for arguments of the kind."""
+    good, bad = {"a": 2.0, "b": 1}, {"a": 2.0, 3: 1}
+    assert zyg.explain(scaled, 2.0, 3, good).native
+    reason = falls_back(scaled, (2.0, 3, bad))
+    assert reason is not None and "keys that are not strings" in reason
+    text = str(zyg.explain(scaled, 2.0, 3, good))
+    assert "derivative: through Python" in text and "a call before this one" in text and reason.splitlines()[0] in text
+
+
+def test_a_call_that_leaves_native_code():
+    def big(n):
+        return 2.0 * n if n * n > 5 else 3.0 * n
+
+    found = zyg.explain(big, 2**40)
+    assert found.native and any("through Python all the same" in note for note in found.notes)
+    assert "integer" in str(falls_back(big, (2**40,)))
+
+
+def test_it_compiles_once():
+    zyg.explain(loops, 1.0)
+    with pipeline.timings() as times:
+        zyg.explain(loops, 1.0)
+    assert [stage for _, stage, _ in times if stage == "typed"] == ["typed"]
+
+
+def test_deep_structures_do_not_end_the_run():
+    def length(node, x):
+        return x if node is None else length(node[1], x + node[0])
+
+    def outer(x):
+        node = None
+        for n in range(400):
+            node = (float(n), node)
+        return length(node, x) * len(str(x))
+
+    assert zyg.explain(outer, 1.0).notes == ()

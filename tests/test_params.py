@@ -168,7 +168,7 @@ def test_grads_can_be_iterated_and_added():
         (lambda: zyg.Params([np.array(["a"])]), "no derivative by it"),
         (lambda: zyg.gradient(lambda y: y, zyg.Params([W]), 3.0), "takes a function without arguments"),
         (lambda: zyg.jacobian(loss, zyg.Params([W])), "jacobian does not take Params"),
-        (lambda: zyg.jit(lambda: zyg.gradient(loss, PARAMS))(), "Params in compiled code"),
+        (lambda: zyg.jit(lambda: zyg.gradient(loss, PARAMS))(), "Params in native code"),
     ],
 )
 def test_what_is_wrong_is_said(act, words):

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import bisect
 import copy
 import functools
+import heapq
+import itertools
+import math
 import pickle
+import random
+import re
+import statistics
+from collections import ChainMap, Counter, defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,6 +23,7 @@ import zyg
 from zyg import rules
 from zyg.fallback import python_pullback
 
+from .oracles.differences import derivative
 from .turns import each_in_turn
 
 pytestmark = each_in_turn
@@ -181,3 +190,214 @@ def test_loops_over_arrays_of_several_numbers_of_dimensions_are_refused():
 
     with pytest.raises(zyg.Unsupported, match="one number of dimensions here and another there"):
         zyg.jit(f)(np.ones((4, 4)), True)
+
+
+# ------------------------------------------------------------------------------- what to write instead, natively
+
+
+def by_heap(x: float) -> float:
+    queue: list[float] = []
+    for n in range(5):
+        heapq.heappush(queue, x * (5 - n))
+    return heapq.heappop(queue)
+
+
+def by_insort(x: float) -> float:
+    queue: list[float] = []
+    for n in range(5):
+        bisect.insort(queue, x * (5 - n))
+    return queue.pop(0)
+
+
+def by_counter(x: float) -> float:
+    return sum(count * x for count in Counter("abca").values())
+
+
+COUNTER = Counter("abca")
+
+
+def by_global_counter(x: float) -> float:
+    return sum(count * x for count in COUNTER.values())
+
+
+def by_counts(x: float) -> float:
+    d: dict[str, int] = {}
+    for key in "abca":
+        d[key] = d.get(key, 0) + 1
+    return sum(count * x for count in d.values())
+
+
+def by_counters(x: float) -> float:
+    d: Any = defaultdict(Counter)
+    d["a"]["b"] += 1
+    return d["a"]["b"] * x
+
+
+def by_default(x: float) -> float:
+    d: Any = defaultdict(float)
+    for key in ("a", "b", "a"):
+        d[key] += x
+    return d["a"]
+
+
+def by_get(x: float) -> float:
+    d: dict[str, float] = {}
+    for key in ("a", "b", "a"):
+        d[key] = d.get(key, 0.0) + x
+    return d["a"]
+
+
+def by_chain(x: float) -> float:
+    return ChainMap({"a": x}, {"b": 2.0})["a"]
+
+
+def by_merged(x: float) -> float:
+    return {**{"b": 2.0}, **{"a": x}}["a"]
+
+
+def by_random(x: float) -> float:
+    rng = random.Random(1)
+    return sum(math.exp(x * rng.gauss(0.0, 1.0)) for _ in range(10))
+
+
+def by_seed(x: float) -> float:
+    random.seed(1)
+    return x * random.random()
+
+
+def by_draws(x: float, draws: list[float]) -> float:
+    return sum(math.exp(x * draw) for draw in draws)
+
+
+def by_numpys_draws(x: float) -> float:
+    rng = np.random.default_rng(1)
+    total = 0.0
+    for _ in range(10):
+        total += math.exp(x * rng.normal(0.0, 1.0))
+    return total
+
+
+def by_deque(x: float) -> float:
+    queue = deque([x, 2 * x])
+    queue.append(x)
+    return queue.popleft()
+
+
+def by_list(x: float) -> float:
+    queue = [x, 2 * x]
+    queue.append(x)
+    return queue.pop(0)
+
+
+def by_combinations(x: float) -> float:
+    return sum(a * b for a, b in itertools.combinations([x, 2 * x, 3 * x], 2))
+
+
+def by_loops(x: float) -> float:
+    xs, total = [x, 2 * x, 3 * x], 0.0
+    for i, a in enumerate(xs):
+        for b in xs[i + 1 :]:
+            total += a * b
+    return total
+
+
+WORDS = re.compile("a")
+
+
+def by_pattern(x: float) -> float:
+    return x * len(WORDS.findall("abca"))
+
+
+by_cache = functools.lru_cache(lambda x: x * x)
+
+
+def by_cache_inside(x: float) -> float:
+    return by_cache(x)
+
+
+def by_wrapped(x: float) -> float:
+    return by_cache.__wrapped__(x)
+
+
+def by_smallest(x: float) -> float:
+    return heapq.nsmallest(2, [x, 2 * x])[0]
+
+
+def by_sorted(x: float) -> float:
+    return sorted([x, 2 * x])[:2][0]
+
+
+def by_length_of_text(x: float) -> float:
+    return x * len(f"{x:.3f}")
+
+
+def by_mean(x: float) -> float:
+    return statistics.mean([x, 2 * x])
+
+
+DRAWS = [0.1, -0.3, 0.2]
+REFUSED: dict[str, tuple[Any, str, tuple[Any, ...] | None]] = {
+    "a heap": (by_heap, "heapq.heappush.*bisect.insort", (by_insort, 2.0)),
+    "the smallest": (by_smallest, r"sorted\(xs\)\[:n\]", (by_sorted, 2.0)),
+    "a Counter": (by_counter, r"collections.Counter, a class.*d.get\(key, 0\) \+ 1", (by_counts, 2.0)),
+    "a Counter outside": (by_global_counter, r"d.get\(key, 0\) \+ 1", (by_counts, 2.0)),
+    "Counters": (by_counters, r"class Counter as an argument of collections.defaultdict.*d.get\(key, 0.0\)", None),
+    "a defaultdict": (by_default, r"d.get\(key, 0.0\)", (by_get, 2.0)),
+    "a ChainMap": (by_chain, r"__missing__.*\{\*\*second, \*\*first\}", (by_merged, 2.0)),
+    "a generator of random numbers": (by_random, "random.Random, a class.*draw outside.*as a list", (by_draws, 0.3, DRAWS)),
+    "random numbers": (by_seed, "draw outside.*default_rng", (by_numpys_draws, 0.3)),
+    "a deque": (by_deque, "q.pop\\(0\\)", (by_list, 2.0)),
+    "combinations": (by_combinations, "write loops", (by_loops, 2.0)),
+    "a pattern": (by_pattern, "re.Pattern.findall.*outside of the function, and pass", None),
+    "a cache": (by_cache_inside, "__wrapped__", (by_wrapped, 2.0)),
+    "the length of a text": (by_length_of_text, "the length of a str.*go by numbers", None),
+    "statistics": (by_mean, "np.mean", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_to_write_instead_of_the_library(name: str) -> None:
+    function, text, instead = REFUSED[name]
+    with pytest.raises(zyg.Unsupported, match=f"(?s){text}") as caught:
+        zyg.jit(function)(0.5)
+    assert "instead: " in str(caught.value) and "compiled" not in str(caught.value)
+    if instead is not None:
+        written, *args = instead
+        assert zyg.jit(written)(*args) == pytest.approx(written(*args))
+        assert zyg.gradient(zyg.jit(written), *args)[0] == pytest.approx(
+            derivative(lambda x: written(x, *args[1:]), args[0])
+        )
+
+
+class Leaf:
+    def __init__(self, x: float):
+        self.x = x
+        self.leaves: list[Leaf] = []
+
+
+def of_leaves(x: float, n: int) -> float:
+    leaves = [Leaf(x * k) for k in range(n) if k % 2]
+    return sum(leaf.x for leaf in leaves)
+
+
+TEXT = "abc " * 100
+
+
+def of_long_text(x: float) -> float:
+    return x * len(TEXT.title().translate({}))
+
+
+def test_messages_are_about_the_users_code() -> None:
+    with pytest.raises(zyg.Unsupported, match=r"(?s)objects that hold other lists.*instead: make each object where"):
+        zyg.jit(of_leaves)(2.0, 5)
+    with pytest.raises(zyg.Unsupported) as caught:
+        zyg.jit(of_long_text)(2.0)
+    assert max(map(len, str(caught.value).splitlines())) < 300
+
+
+def test_long_lists_say_how_long_they_may_be_and_what_to_pass() -> None:
+    rows = [(float(n), str(n)) for n in range(50)]
+    with pytest.raises(TypeError, match=r"(?s)more than 40 items \(50\).*a list or an array of each of the numbers"):
+        zyg.jit(lambda rows: sum(row[0] for row in rows))(rows)
+    with pytest.raises(TypeError, match=r"(?s)more than 40 items \(51\).*\[float\(x\) for x in xs\]"):
+        zyg.jit(lambda xs: sum(xs))([*map(float, range(50)), 1])

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, overload
 
-from .callables import make_callable
+from .callables import DISPATCHER, make_callable
+from .errors import Unsupported
 from .ir.options import FAST_FLAGS, Options
 from .transforms import ATTRIBUTE, Argnums, Transform, check_one_variable, checked_argnums, transform_of
 
@@ -170,6 +171,14 @@ def gradient(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tu
     if native is None:
         native = _native("gradient", _gradients, function)
     return native(function, *args, **keywords) if keywords else native(function, *args)
+
+
+def known_refusal(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Unsupported | None:
+    """Why `gradient` of this call goes through Python, if it has gone there before for calls of this kind, and nothing has changed."""
+    native = _gradients.get(id(getattr(function, "__code__", function)))
+    refusals = getattr(native, DISPATCHER).refusals if native is not None else None
+    refusal = refusals.find((function, *args), keywords) if refusals is not None else None
+    return refusal.error if refusal is not None else None
 
 
 def withgradient(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tuple[Any, tuple[Any, ...]]:

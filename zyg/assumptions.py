@@ -16,7 +16,7 @@ from . import rules
 from .errors import UntypableValue
 from .ir.records import record
 from .ir.types import Closure, Type, children
-from .typeof import type_of
+from .typeof import input_type
 
 
 @record(frozen=True, eq=False)
@@ -149,7 +149,7 @@ def input_value(source: Any) -> Any:
 def inputs_fit(inputs: Iterable[Any]) -> bool:
     """Whether the hidden inputs have the types that were compiled for."""
     try:
-        return all(type_of(input_value(source)) == source.type for source in inputs)
+        return all(input_type(input_value(source)) == source.type for source in inputs)
     except (UntypableValue, NameError, ValueError):
         return False
 

@@ -399,13 +399,16 @@ class Dispatcher:
             typing.differentiated = at in asked
             typing.derivative = self.transform.kind != "jit" and at >= first
             try:
-                result.append(typing.argument(value))
+                result.append(self.type_of(typing, value))
             except UntypableValue as error:
                 named = list(keywords)[at - len(args)] if at >= len(args) else argument_name(self.transform, at, args)
                 message = f"{self.name}(): argument '{named}': {error}"
                 kind = IntegerArgumentTooLarge if isinstance(error, OverflowError) else ArgumentError
                 raise kind(message, named) from None
         return tuple(result)
+
+    def type_of(self, typing: Typing, value: Any) -> Type:
+        return typing.argument(value)
 
     def specialise(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Specialisation:
         """The specialisation for these arguments, compiled now if need be. Where objects in lists are not only read, those of short

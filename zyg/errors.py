@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from .homes import found
-from .remedies import remedy_in
+from .remedies import OUTSIDE, remedy_in
 
 if TYPE_CHECKING:
     from .ir.core import Position
@@ -96,9 +96,9 @@ class Unsupported(ZygError, TypeError):
         if self.types:
             lines.append("types found: " + ", ".join(map(type_text, self.types)))
         if self.caller is not None:
-            known = remedy_in(self.position.file) if self.position is not None else None
-            lines.append("instead: call it outside of compiled code, or write out what is needed of it")
-            lines += [f"give it a rule for its derivative: {known}"] if known else []
+            lines.append(
+                "instead: " + remedy_in(self.position.file, self.position.function) if self.position else OUTSIDE
+            )
         elif self.hint:
             lines.append("instead: " + self.hint)
         lines.extend(self.notes)
@@ -220,9 +220,19 @@ def _libraries() -> tuple[str, ...]:
 
 
 def type_text(entry: object) -> str:
+    """A type as messages show it; long ones are cut."""
     if isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str):
-        return f"{entry[0]}: {entry[1]}"
-    return str(entry)
+        return f"{entry[0]}: {cut(str(entry[1]))}"
+    return cut(str(entry))
+
+
+def cut(text: str, most: int = 120) -> str:
+    """A text, or its beginning and its end.
+
+    >>> cut("const 'abc'"), cut("const 'abcabcabcabc'", 16)
+    ("const 'abc'", "const 'ab... bc'")
+    """
+    return text if len(text) <= most else f"{text[: most - 7]}... {text[-3:]}"
 
 
 def excerpt(position: Position, indent: str = "  ") -> str:

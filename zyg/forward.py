@@ -21,7 +21,7 @@ from .dispatch import taken_apart
 from .errors import ArgumentError, InternalError, Unsupported
 from .fallback import Refusal, fall_back
 from .rules import is_users, users_tangent_rules
-from .transforms import ATTRIBUTE, Transform, checked_argnums, chosen, describe
+from .transforms import ATTRIBUTE, Transform, checked_argnums, chosen, describe, required_arguments
 from .twins import holds_of, twin, twins
 
 
@@ -247,6 +247,11 @@ def hvp(
     if len(args) < 2:
         raise TypeError("hvp takes a function, its arguments, and a direction behind these: zyg.hvp(f, x, v)")
     *given, v = args
+    if len(given) == 1 and type(given[0]) is tuple and required_arguments(function) == len(given[0]) > 1:
+        raise TypeError(
+            f"hvp takes the arguments of {describe(function)} one by one, and the direction behind them: zyg.hvp(f, x, y, v); "
+            "it is zyg.jvp(f, (x, y), (tx, ty)) that takes tuples"
+        )
     numbers = chosen("hvp", by, describe(function), len(given))
     if not isinstance(by, tuple):
         v = _fitting(given[numbers[0]], v)

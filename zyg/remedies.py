@@ -1,6 +1,12 @@
-"""What to write instead of functions of other libraries, where more is known than that zyg cannot see into them."""
+"""What to write instead of functions and classes of libraries that native code does not know, or that zyg cannot see into: one
+table, by module, class and name."""
 
 from __future__ import annotations
+
+import sys
+from typing import Any
+
+from .homes import found, home
 
 _EQUATION = (
     "the derivative of a solution follows from its equation: 'Implicit differentiation' in docs/custom-adjoints.md"
@@ -9,15 +15,43 @@ _INTEGRAL = (
     "the derivative of an integral is an integral, that of the solution of a differential equation follows from the equation: "
     "'Implicit differentiation' in docs/custom-adjoints.md"
 )
+# What a rule for them is made of.
+_RULES = {"scipy.optimize": _EQUATION, "scipy.integrate": _INTEGRAL}
+
 _TEXT = "write the expression as Python code, or make a function of the text outside: f = eval('lambda x: ...')"
-# By module, or module and name.
-_KNOWN = {
-    "scipy.optimize": _EQUATION,
-    "scipy.integrate": _INTEGRAL,
+_TIMES = "take the number outside of the function, (a - b).days for instance, and pass it"
+# What to write instead, natively and through Python,
+_EITHER_WAY = {
     "builtins.eval": _TEXT,
     "builtins.exec": "write the statements as Python code, or run the text outside, and call the functions that it defines",
     "pickle.loads": "copy.deepcopy(x) in the place of pickle.loads(pickle.dumps(x))",
 }
+# and natively.
+_INSTEAD = _EITHER_WAY | {
+    "builtins.str": "go by numbers, or look into the text outside of the function: native code can show a text that is made at run time (in "
+    "print, in the message of an exception), and no more",
+    "heapq": "keep the list sorted: bisect.insort(q, x) puts an item in, q.pop(0) takes the smallest out",
+    "heapq.nsmallest": "sorted(xs)[:n]",
+    "heapq.nlargest": "sorted(xs, reverse=True)[:n]",
+    "heapq.merge": "sorted([*xs, *ys])",
+    "random": "draw outside of the function and pass the numbers as a list, [random.gauss(0.0, 1.0) for _ in range(n)], or draw with "
+    "NumPy: rng = np.random.default_rng(seed)",
+    "collections.Counter": "count in a dict: d[key] = d.get(key, 0) + 1",
+    "collections.defaultdict": "use a dict: d[key] = d.get(key, 0.0) + x",
+    "collections.ChainMap": "use one dict: {**second, **first}",
+    "collections.OrderedDict": "use a dict, which has an order too",
+    "collections.deque": "use a list: q.append(x), and q.pop(0) in the place of q.popleft()",
+    "queue": "use a list: q.append(x), q.pop(0)",
+    "statistics": "sum(xs) / len(xs) in the place of statistics.mean(xs), or functions of NumPy: np.mean, np.std, np.median",
+    "itertools.combinations": "write loops: for i, a in enumerate(xs): for b in xs[i + 1:]",
+    "itertools.permutations": "write loops",
+    "datetime": _TIMES,
+    "decimal": "use floats, or convert it outside of the function: float(d)",
+    "fractions": "use floats: 1 / 3",
+    "re": "look into the text outside of the function, and pass what is found",
+    "functools._lru_cache_wrapper": "call the function itself, f.__wrapped__(x), or leave the cache out",
+}
+OUTSIDE = "call it outside of the function and pass what it gives, or write out what is needed of it"
 
 
 def remedy(name: str) -> str | None:
@@ -26,18 +60,72 @@ def remedy(name: str) -> str | None:
     >>> remedy("scipy.optimize.brentq") == remedy("scipy.optimize"), remedy("scipy.optimizer.f"), remedy("eval") == remedy("builtins.eval")
     (True, None, True)
     """
+    return _find(_INSTEAD, name) or _find(_RULES, name)
+
+
+def _find(table: dict[str, str], name: str) -> str | None:
     parts = (name if "." in name else f"builtins.{name}").split(".")
-    return next((found for n in range(len(parts), 0, -1) if (found := _KNOWN.get(".".join(parts[:n])))), None)
+    return next((known for n in range(len(parts), 0, -1) if (known := table.get(".".join(parts[:n])))), None)
 
 
-def remedy_in(filename: str) -> str | None:
-    """For code in a file of a library.
+def remedy_in(filename: str, function: str = "") -> str:
+    """For code in a file of a library, in a function.
 
-    >>> remedy_in("/lib/site-packages/scipy/optimize/_zeros_py.py") == remedy("scipy.optimize"), remedy_in("/models/optimize/model.py")
-    (True, None)
+    >>> remedy_in("/lib/python3.12/random.py", "Random.seed") == remedy("random.seed"), remedy_in("/lib/python3.12/heapq.py", "merge")
+    (True, 'sorted([*xs, *ys])')
+    >>> remedy_in("/models/optimize/model.py") == OUTSIDE
+    True
+    >>> print(remedy_in("/lib/site-packages/scipy/optimize/_zeros_py.py").splitlines()[1])
+    give it a rule for its derivative: the derivative of a solution follows from its equation: 'Implicit differentiation' in docs/custom-adjoints.md
     """
-    path = filename.replace("\\", "/")
-    return next((found for name, found in _KNOWN.items() if f"/{name.replace('.', '/')}/" in path), None)
+    path = f"{filename.replace(chr(92), '/').removesuffix('.py')}/{function.replace('.', '/')}/"
+    names = [name for name in (*_INSTEAD, *_RULES) if f"/{name.replace('.', '/')}/" in path]
+    name = max(names, key=len, default="")
+    if name in _RULES:
+        return f"{OUTSIDE}\ngive it a rule for its derivative: {_RULES[name]}"
+    return _INSTEAD[name] if name and "/site-packages/" not in path else OUTSIDE
 
 
-__all__ = ["remedy", "remedy_in"]
+def qualified(function: Any) -> str:
+    """The name of a function, a class, or a method that is bound, with the module that users have it from.
+
+    >>> import heapq, random, collections
+    >>> qualified(heapq.heappush), qualified(random.random), qualified(collections.Counter().values), qualified(len)
+    ('heapq.heappush', 'random.Random.random', 'collections.Counter.values', 'len')
+    """
+    if not isinstance(getattr(function, "__qualname__", None), str):
+        function = type(function)
+    module, name = home(function), function.__qualname__
+    public = module.lstrip("_")
+    if public != module and found(public, name) is function:
+        module = public
+    return name if module in ("builtins", "__main__", "") else f"{module}.{name}"
+
+
+def instead_of(function: Any) -> str:
+    """For what native code does not know: a function, a class, or a method that is bound."""
+    name = qualified(function)
+    known = remedy(name)
+    if known is not None:
+        return known
+    if "." not in name or name.partition(".")[0] in sys.stdlib_module_names:
+        return OUTSIDE
+    if name.rpartition(".")[2].startswith("_"):
+        return "write it in Python, or give a rule to the function around it, with @zyg.adjoint"
+    return f"write it in Python, or give it a rule: @zyg.adjoint({name})"
+
+
+def rule_of(name: str) -> str:
+    """For what zyg cannot see into, by its name with the module, where a derivative is to go through it.
+
+    >>> rule_of("mine.f"), rule_of("pickle.loads") == remedy("pickle.loads")
+    ('give it a rule with @zyg.adjoint(mine.f)', True)
+    """
+    known = _find(_EITHER_WAY, name)
+    if known is not None:
+        return known
+    about = _find(_RULES, name)
+    return f"give it a rule with @zyg.adjoint({name})" + (f" ({about})" if about is not None else "")
+
+
+__all__ = ["OUTSIDE", "instead_of", "qualified", "remedy", "remedy_in", "rule_of"]

@@ -246,6 +246,14 @@ def tangent_rule_for(function: Any) -> Rule | None:
     return _find(_tangents, function)
 
 
+def rules_for(function: Any) -> tuple[Rule | None, Rule | None]:
+    """Both of them, in one look."""
+    key = key_of(function)
+    if key not in _rules or key not in _tangents:
+        _registry().bring(function)
+    return _rules.get(key), _tangents.get(key)
+
+
 def users_rules() -> bool:
     """Whether there are rules besides those of zyg itself."""
     return any(map(is_users, list(_rules.values())))

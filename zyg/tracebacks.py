@@ -24,16 +24,16 @@ from .own import is_own
 class _Made(threading.local):
     def __init__(self) -> None:
         self.calls = 0  # that are under way
-        self.exceptions: list[BaseException] = []  # made by them
+        self.exceptions: list[BaseException] = []  # that their tapes have
 
 
 _made = _Made()
 
 
 def note(exception: BaseException) -> None:
-    """Differentiated code has made this exception."""
+    """What undoes differentiated code has this exception: it was made there, or caught, and has a part in the derivative."""
     made = _made
-    if made.calls:
+    if made.calls and not (made.exceptions and made.exceptions[-1] is exception):
         made.exceptions.append(exception)
 
 

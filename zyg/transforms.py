@@ -71,7 +71,8 @@ def chosen(kind: str, argnums: Argnums, name: str, count: int) -> tuple[int, ...
     for n in numbers:
         if n >= count:
             given = f"{count} positional argument{'s were' if count != 1 else ' was'} given"
-            raise TypeError(f"{kind} of {name} by argument {n}, but {given}")
+            behind = "; the direction stands behind the arguments: zyg.hvp(f, x, y, v)" if kind == "hvp" else ""
+            raise TypeError(f"{kind} of {name} by argument {n}, but {given}{behind}")
     return numbers
 
 
@@ -172,17 +173,18 @@ def argument_name(transform: Transform, at: int, args: tuple[Any, ...]) -> str:
     return str(at)
 
 
+def required_arguments(function: Any) -> int:
+    """How many positional arguments a function has to be given, as far as its signature tells."""
+    plain = python_function(function)
+    code = getattr(plain, "__code__", None)
+    if not isinstance(code, types.CodeType):
+        return 0
+    return code.co_argcount - len(plain.__defaults__ or ()) - isinstance(plain, types.MethodType)
+
+
 def check_one_variable(function: Any, given: int | None = None) -> None:
     """`derivative` takes functions of one variable: TypeError otherwise, at once where the signature tells."""
-    plain = python_function(function)
-    count = given
-    if given is None:
-        bound = isinstance(plain, types.MethodType)
-        code = getattr(plain, "__code__", None)
-        if not isinstance(code, types.CodeType):
-            return
-        required = code.co_argcount - len(plain.__defaults__ or ()) - bound
-        count = required if required > 1 else 1
+    count = max(required_arguments(function), 1) if given is None else given
     if count != 1:
         takes = "is called with" if given is not None else "has"
         raise TypeError(

@@ -15,7 +15,7 @@ from typing import Any, Generic, Protocol
 
 import numpy as np
 
-from .errors import IntegerTooLarge, UntypableValue
+from .errors import IntegerTooLarge, UntypableValue, is_library
 from .ir.records import replace
 from .ir.types import (
     BOOL,
@@ -46,6 +46,7 @@ from .ir.types import (
     all_plain,
     slot_names,
 )
+from .remedies import qualified, remedy
 from .rules import singled_out
 from .transforms import ATTRIBUTE
 
@@ -123,15 +124,22 @@ def is_set(cell: types.CellType) -> bool:
     return True
 
 
-def type_of(value: Any) -> Type:
-    """The type of a Python value; UntypableValue for those that compiled code cannot take.
+def type_of(value: Any, lends_beyond: int | None = None) -> Type:
+    """The type of a Python value; UntypableValue for those that compiled code cannot take. `lends_beyond`: see `Typing`.
 
     >>> print(type_of((1, 2.5, None)), type_of(np.zeros((2, 3))), type_of(np.float32(1)))
     (i64, f64, None) array<f64, 2, C> np.f32
     >>> print(type_of([1.0, 2.0]), type_of({"rate": 0.1, "steps": 3}))
     list[f64] {'rate': f64, 'steps': i64}
     """
-    return Typing().of(value)
+    typing = Typing()
+    typing.lends_beyond = lends_beyond
+    return typing.of(value)
+
+
+def input_type(value: Any) -> Type:
+    """The type of what a global or captured variable holds, as compiled code reads it at each call."""
+    return type_of(value, lends_beyond=MAX_LIST)
 
 
 class Typing:
@@ -207,7 +215,7 @@ class Typing:
     def _number(self, value: Any) -> Type | None:
         """Give a mutable object its number; if it has one already, it is met again."""
         if self.derivative and id(value) in self.constant:
-            what = "an object that a function holds as well, which compiled code takes as a constant"
+            what = "an object that a function holds as well, which native code takes as a constant"
             raise UntypableValue(what, hint="pass it as an argument only")
         known = self.numbers.get(id(value))
         if known is not None:
@@ -276,10 +284,12 @@ class Typing:
             if item is not None:
                 return Sequence(item)
         if len(value) > MAX_LIST:
-            lent = ", nor different objects that are alike and hold numbers" if self.lends_beyond is not None else ""
             raise UntypableValue(
-                f"a list of {len(value)} items that are not numbers of one type{lent}",
-                hint="pass an array, or a list of floats",
+                f"a list of more than {MAX_LIST} items ({len(value)}) that are not numbers of one type, nor different objects or dicts that are "
+                "alike and hold numbers",
+                hint="make them floats: [float(x) for x in xs]"
+                if classes <= {int, float, bool}
+                else "make a list or an array of each of the numbers in them, [row[0] for row in rows], with numbers for names",
             )
         return ListType(tuple(map(self.of, value)))
 
@@ -463,7 +473,10 @@ def obstacle(cls: type) -> tuple[str, str] | None:
             if isinstance(method, (types.FunctionType, staticmethod)) and base not in _NOTHING_OF_THEIR_OWN:
                 code = getattr(getattr(method, "__func__", method), "__code__", None)
                 if code is not None and not generated(code) and not code.co_filename.startswith("<frozen"):
-                    return f"whose {name} compiled code does not follow", f"take {name} out of the class"
+                    hint = f"take {name} out of the class"
+                    if is_library(code.co_filename):
+                        hint = remedy(qualified(cls)) or "write a plain class with what is needed of it"
+                    return f"whose {name} native code does not follow", hint
     if issubclass(cls, tuple):
         for name in struct_fields(cls) or ():
             if not isinstance(inspect.getattr_static(cls, name), _FIELD):
@@ -563,4 +576,4 @@ def _refusal(value: Any) -> UntypableValue:
     else:
         hint = "pass numbers, arrays, tuples, lists, dicts, objects of plain classes or functions"
     article = "an" if name[0] in "aeiou" else "a"
-    return UntypableValue(f"{article} {name} cannot be passed to compiled code", hint=hint)
+    return UntypableValue(f"{article} {name} cannot be passed to native code", hint=hint)

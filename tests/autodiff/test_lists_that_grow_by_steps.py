@@ -1,5 +1,5 @@
-"""Lists and deques that are extended by iterators which look at them meanwhile, by `extend` and `+=`; by what is there already; by iterators
-that raise. Against differences."""
+"""Lists and deques that are extended, and sets that are updated, by iterators which look at them meanwhile, by `extend` and `+=`; by what is
+there already; by iterators that raise. Against differences."""
 
 from __future__ import annotations
 
@@ -87,14 +87,86 @@ def by_what_is_there(x):
     return sum(a * b for a, b in pairs) + sum(xs)
 
 
+def sets_of_numbers(x):
+    found = {x}
+    found.update(k * x + len(found) for k in range(4))
+    found.update(min(found) * k for k in (1, 1, 2))
+    held = set()
+    held.update(v % 3 for v in range(7))
+    return sum(v * v for v in found) * len(held)
+
+
+def sets_changed_inside(x):
+    state, found = [x], set()
+
+    def steps():
+        for k in range(5):
+            state[0] = state[0] * x + k
+            found.add(float(k))
+            yield state[0] if k % 2 else float(k)
+        state.append(state[0] * x)
+
+    items = steps()
+    next(items)
+    found.update(items)
+    found.update(items)
+    return sum(found) + state[0] * state[1]
+
+
+def sets_left_by_an_exception(x):
+    def steps(last):
+        yield x
+        yield x * x
+        yield last
+        yield x + 1.0
+
+    def failing():
+        yield 3 * x
+        raise ValueError
+
+    found, items, total = set(), steps([x]), 0.0
+    try:
+        found.update(items)
+    except TypeError:
+        total += next(items) * x
+    try:
+        found.update(failing())
+    except ValueError:
+        total += len(found) * x
+    return total + sum(v * v for v in found) + sum(1 for _ in items)
+
+
 @pytest.mark.parametrize(
-    "f", [of_itself, in_deques, by_map, grown_inside, already_begun, left_by_an_exception, by_what_is_there]
+    "f",
+    [
+        of_itself,
+        in_deques,
+        by_map,
+        grown_inside,
+        already_begun,
+        left_by_an_exception,
+        by_what_is_there,
+        sets_of_numbers,
+        sets_changed_inside,
+        sets_left_by_an_exception,
+    ],
 )
 def test_lists_that_grow(f):
     check(f)
 
 
 @each_in_long_turn
-@pytest.mark.parametrize("f", [of_itself, in_deques, grown_inside, by_what_is_there])
+@pytest.mark.parametrize(
+    "f",
+    [
+        of_itself,
+        in_deques,
+        grown_inside,
+        by_what_is_there,
+        sets_of_numbers,
+        sets_changed_inside,
+        sets_left_by_an_exception,
+    ],
+)
 def test_second_derivatives(f):
     check_second(f)

@@ -296,7 +296,7 @@ def test_an_argument_that_is_also_a_global_is_not_mistaken():
         (lambda n: [[[1.0]] for i in range(n)], (3,), "a list whose"),
         (lambda n: [(1.0, "a") if i else 2.0 for i in range(n)], (3,), "one path"),
         (lambda v: v.append(None), ([1.0],), "do not have one type"),
-        (lambda v: sum(v), ([1.0] * 50 + [2],), "items that are not numbers of one type"),
+        (lambda v: sum(v), ([1.0] * 50 + [2],), "that are not numbers of one type"),
     ],
 )
 def test_refused(function, args, words):

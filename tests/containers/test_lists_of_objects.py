@@ -788,3 +788,114 @@ def test_a_property_before_an_attribute_of_the_same_name(count: int, own: Any) -
     except ArgumentError:
         assert own == "text" and count == MANY
     assert zyg.gradient(f, items)[0][2].y == pytest.approx(6.0 * items[2].y)
+
+
+# ------------------------------------------------------------------------------ lists that are global or captured
+
+GLOBAL: list[Any] = []
+
+
+def sum_of_global(k):
+    total = 0.0
+    for item in GLOBAL:
+        total += item.x**k * item.y
+    return total
+
+
+def sum_of_records(k):
+    total = 0.0
+    for item in GLOBAL:
+        if item["event"]:
+            total += item["x"] ** k
+    return total
+
+
+def sum_of_captured(items):
+    def inner(k):
+        total = 0.0
+        for item in items:
+            total += item.x**k * item.y
+        return total
+
+    return inner
+
+
+def checked(f: Callable[[float], float], native: bool = True) -> None:
+    with warnings.catch_warnings():
+        if native:
+            warnings.simplefilter("error", zyg.FallbackWarning)
+            assert zyg.jit(f)(1.3) == pytest.approx(f(1.3), rel=1e-14)
+        assert zyg.gradient(f, 1.3)[0] == pytest.approx(derivative(f, 1.3), rel=1e-8)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("count", [FEW, MANY])
+def test_global_and_captured_lists(cls, count, monkeypatch):
+    monkeypatch.setitem(globals(), "GLOBAL", made(cls, count))
+    checked(sum_of_global)
+    checked(sum_of_captured(made(cls, count)))
+    assert zyg.explain(sum_of_global, 1.3).native
+
+
+def test_global_records_may_change_between_calls(monkeypatch):
+    monkeypatch.setitem(globals(), "GLOBAL", [{"x": 1.0 + k, "event": k % 3 == 0, "name": "n"} for k in range(MANY)])
+    checked(sum_of_records)
+    GLOBAL[3]["x"] = 7.5
+    checked(sum_of_records)
+    GLOBAL.append({"x": 2.0, "event": True, "name": "m"})
+    checked(sum_of_records)
+    GLOBAL[3]["x"] = 7  # no longer numbers of one type
+    checked(sum_of_records, native=False)
+    GLOBAL[3]["x"] = 7.0
+    GLOBAL[5] = GLOBAL[6]  # no longer different objects
+    checked(sum_of_records, native=False)
+
+
+def changes_one(k, item):
+    item["x"] = item["x"] * k * k
+    total = 0.0
+    for other in GLOBAL:
+        total += other["x"] * k
+    return total
+
+
+def changes_a_row(k, row):
+    row[0] = row[0] * k * k
+    total = 0.0
+    for other in GLOBAL:
+        total += other[0] * k
+    return total
+
+
+@pytest.mark.parametrize("count", [4, FEW, MANY])
+@pytest.mark.parametrize("form", ["records", "rows"])
+def test_an_item_of_a_global_list_that_is_changed_as_an_argument(form, count, monkeypatch):
+    """Rows of global lists of more than eight lists were read as they had been: wrong values and gradients, silently."""
+    f = changes_one if form == "records" else changes_a_row
+
+    def fresh() -> Any:
+        items = [{"x": 1.0 + k} if form == "records" else [1.0 + k, 2.0] for k in range(count)]
+        monkeypatch.setitem(globals(), "GLOBAL", items)
+        return items[2]
+
+    for run in (zyg.jit(f), zyg.grad(f), zyg.hessian, zyg.gradient):
+        args = (f,) if run in (zyg.hessian, zyg.gradient) else ()
+        with pytest.raises(zyg.Unsupported, match="also reads as a global"):
+            run(*args, 1.3, fresh())
+    item = fresh()
+    apart = [{"x": 4.0} if form == "records" else [4.0, 2.0] for _ in range(2)]
+    assert zyg.jit(f)(1.3, apart[0]) == pytest.approx(f(1.3, apart[1]), rel=1e-14)
+    assert apart[0] == apart[1] and (item["x"] if form == "records" else item[0]) == 3.0
+
+
+def writes_global(k):
+    GLOBAL[2].x = k
+    return GLOBAL[2].x * GLOBAL[3].x
+
+
+def test_global_objects_of_many_are_only_read(monkeypatch):
+    monkeypatch.setitem(globals(), "GLOBAL", made(Point, MANY))
+    with pytest.raises(zyg.Unsupported):
+        zyg.jit(writes_global)(1.5)
+    assert zyg.gradient(writes_global, 1.5)[0] == pytest.approx(GLOBAL[3].x)
+    assert GLOBAL[2].x == 1.5

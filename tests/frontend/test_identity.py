@@ -191,7 +191,7 @@ def test_as_in_python_or_refused(case, x):
         try:
             assert zyg.jit(f)(x, s) == expected
         except zyg.Unsupported as refusal:
-            assert "compiled code" in str(refusal) or "`is`" in str(refusal)
+            assert "native code" in str(refusal) or "`is`" in str(refusal)
 
 
 def test_stopped():
@@ -211,9 +211,7 @@ def test_arrays_that_are_met_twice():
 
 
 def test_what_cannot_be_told_is_refused_with_its_line():
-    with pytest.raises(
-        zyg.Unsupported, match=r"(?s)`is` of two values that compiled code does not.*s is SENT"
-    ) as caught:
+    with pytest.raises(zyg.Unsupported, match=r"(?s)`is` of two values that native code does not.*s is SENT") as caught:
         zyg.jit(CASES["global"][0])(2.0, SENT)
     assert "by identity" in str(caught.value)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import zyg
 from zyg.errors import Unsupported
 from zyg.frontend.infer import infer
 from zyg.frontend.unrolling import Unrolling, attempts
-from zyg.ir.types import F64
+from zyg.ir.analysis import Loops
+from zyg.ir.types import F64, I64
+from zyg.typeof import type_of
 
 
 class Body:
@@ -80,3 +83,79 @@ def test_a_long_loop_is_not_unrolled_for_what_is_refused_in_any_case():
     assert tried == [(False, 300), (True, 292)]
     tried.clear()
     assert attempts(lambda unrolling: unrolling.wants(200, "a") or refuse(unrolling))
+
+
+def loops(f, *types):
+    """How many loops there are after inference."""
+    inferred = infer(f, types)
+    return sum(len(Loops(function).all) for function in inferred.module.functions.values())
+
+
+def once(x):
+    total = 0.0
+    for i in range(1):
+        for j in range(2, 0, -2):
+            if x > 10.0:
+                break
+            total += x * (i + j)
+            x = x * x
+        else:
+            total += 1.0
+    return total, i, j
+
+
+def never_or_once(x, n):
+    for k in range(0, n):
+        x = x * k
+    return x
+
+
+def product(x):
+    n = 1
+    for k in (2, 3):
+        if k > 2 and x < 0.0:
+            continue
+        n = n * k
+    return x**n, n
+
+
+def counted(x, c):
+    steps = iter((1.0, 2.0, 3.0))
+    while c > 0.0:
+        x = x * 2.0
+        c = c - 1.0
+    for s in steps:
+        x = x + s
+        if x > 50.0:
+            break
+    return x + sum(steps)
+
+
+def test_a_loop_of_one_round_is_none():
+    assert loops(once, F64) == 0
+    for x in (0.5, 11.0):
+        assert zyg.jit(once)(x) == once(x)
+    assert loops(never_or_once, F64, I64) == 1
+    assert [zyg.jit(never_or_once)(2.0, n) for n in (0, 1, 3)] == [2.0, 0.0, 0.0]
+
+
+def test_what_is_known_in_a_loop_over_a_tuple_stays_known():
+    assert loops(product, F64) == 0
+    for x in (-1.5, 1.5):
+        assert zyg.jit(product)(x) == product(x)
+    assert zyg.gradient(lambda x: product(x)[0], 1.5) == (pytest.approx(6 * 1.5**5),)
+
+
+@pytest.mark.parametrize("x, c", [(1.0, 0.0), (1.0, 3.0), (30.0, 2.0)])
+def test_a_loop_that_does_not_go_through_the_tuple_is_one(x, c):
+    assert loops(counted, F64, F64) == 1
+    assert zyg.jit(counted)(x, c) == counted(x, c)
+    assert zyg.gradient(counted, x, c) == (2.0**c, None)
+
+
+def test_sums_along_a_vector_are_one_loop():
+    x = np.array([3.0, -1.0, 2.0])
+    vector = type_of(x)
+    assert loops(lambda a: np.cumsum(a), vector) == 1
+    assert loops(lambda a: np.maximum.accumulate(a), vector) == 1
+    assert zyg.jit(lambda a: np.cumsum(a))(x).tolist() == [3.0, 2.0, 4.0]

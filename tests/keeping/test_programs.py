@@ -62,6 +62,7 @@ FOUND = {
     "defaults": (function("return x - y", "x, y=2.0"), "", "f(2.5)"),
     "a global number": ("c = 2.0\n" + function("return c * x"), "", "f(2.5)"),
     "a global array": ("c = np.arange(3.0)\n" + function("return c * x"), "", "f(2.5)"),
+    "a global list of many objects": ("c = [{'a': float(k), 'n': 'k'} for k in range(50)]\n" + function("return sum(p['a'] for p in c) * x"), "", "f(2.5)"),
     "a number of a module": ("import kept_helper\n" + function("return kept_helper.c * x"), "c = 3", "f(2.5)"),
     "a constant": ("c = ('a', 1)\n" + function("return x if c[0] == 'a' else -x"), "", "f(2.5)"),
     "an exception": (function("if x > 2.0:\n    raise ValueError(f'no {x}')\nreturn x"), "", "f(1.5)"),

@@ -17,7 +17,7 @@ from bytecode.instr import BinaryOp, CellVar, FreeVar, Intrinsic1Op, Intrinsic2O
 from ..ir.core import Block, Const, Position, Value, uses
 from ..ir.core import Instr as Operation
 from ..ir.records import field, record
-from ..ir.types import BOOL
+from ..ir.types import BOOL, OBJECT
 
 if TYPE_CHECKING:
     from .python import Emitter
@@ -374,6 +374,9 @@ def call(e: Emitter, count: int, keywords: tuple[str, ...]) -> None:
 def op_call_object(e: Emitter, tree: Tree) -> None:
     instr = tree.operation
     _refuse_frame_access(e, instr)
+    if "unless_in" in instr.attrs and not tree.inner:
+        _call_unless_absent(e, instr)
+        return
     callee = tree.inner.get(0)
     if callee is not None and callee.operation.op == "getattr":
         e.push(callee, 0)
@@ -393,6 +396,38 @@ def op_call_object(e: Emitter, tree: Tree) -> None:
         e.push(tree, k)
     e.set_position(instr.position)
     call(e, len(instr.operands) - 1, instr.attrs["keywords"])
+
+
+def _call_unless_absent(e: Emitter, instr: Operation) -> None:
+    """A call with two arguments that gives None, most likely: where a table that is an attribute of the first one has nothing by the
+    identity of the second one."""
+    callee, table, x = instr.operands
+    absent, end = Label(), Label()
+    depth = e.depth
+    e.set_position(instr.position)
+
+    def call_with(function: Value, *arguments: Value) -> None:
+        if not PY313:
+            e.out("PUSH_NULL")
+        e.load(function)
+        if PY313:
+            e.out("PUSH_NULL")
+        for v in arguments:
+            e.load(v)
+        call(e, len(arguments), ())
+
+    call_with(Const(id, OBJECT), x)
+    e.load(table)
+    name = instr.attrs["unless_in"]
+    e.out("LOAD_ATTR", (False, name) if PY312 else name)
+    e.out("CONTAINS_OP", 0)
+    e.jump_if("FALSE", absent)
+    call_with(callee, table, x)
+    with e.aside():
+        e.label(absent, depth)
+        e.out("LOAD_CONST", None)
+        e.out("JUMP_FORWARD", end)
+    e.label(end, depth + 1)
 
 
 def _refuse_frame_access(e: Emitter, instr: Operation) -> None:

@@ -15,6 +15,7 @@ from .opcodes import PY313, call
 from .phrases import (
     HASHED,
     PLAIN_KEYS,
+    call_function,
     call_method,
     get_attribute,
     go_unless_is,
@@ -44,10 +45,15 @@ def _getattr(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> Non
 
 
 def read_of_class(e: Emitter, instr: Operation, operands: list[Value], slow: Label) -> None:
-    """A member of an enumeration, which is most likely this one."""
+    """A member of an enumeration, or a number that a class holds, where that is most likely this one."""
     x, name, _ = operands
     assert isinstance(name, Const)
     go_unless_is(e, x, instr.attrs["class"], slow)
+    if "constants" in instr.attrs:
+        e.load(x)
+        e.out("LOAD_CONST", instr.attrs["constants"])
+        e.out("CONTAINS_OP", 0)
+        e.jump_if("FALSE", slow)
     get_attribute(e, x, name.value)
 
 
@@ -237,6 +243,16 @@ def ask_length(e: Emitter, instr: Operation, operands: list[Value], slow: Label)
     go_unless_is(e, callee, len, slow)
     go_unless_type_in(e, x, instr.attrs["types"], slow)
     length(e, x)
+
+
+def ask_for_class(e: Emitter, instr: Operation, operands: list[Value], slow: Label) -> None:
+    """What is called is `isinstance`, most likely, of classes without a metaclass, and of what is asked without running code."""
+    callee, x, cls, *parts = operands
+    go_unless_is(e, callee, isinstance, slow)
+    for part in parts or [cls]:
+        go_unless_type(e, part, type, slow)
+    go_unless_type_in(e, x, instr.attrs["types"], slow)
+    call_function(e, Const(isinstance, OBJECT), [x, cls])
 
 
 def end_loop(e: Emitter, instr: Operation, operands: list[Value], slow: Label) -> None:

@@ -27,7 +27,7 @@ from .phrases import (
     store_all,
 )
 from .recorded import store_rarely, store_recorded, unpack_results
-from .recorded_accesses import DIRECT, ask_length, end_loop, read_computed, read_field, read_of_class
+from .recorded_accesses import DIRECT, ask_for_class, ask_length, end_loop, read_computed, read_field, read_of_class
 from .recorded_calls import call_elementary, call_of_container, find_callee, read_method
 
 if TYPE_CHECKING:
@@ -92,6 +92,8 @@ def op_record(e: Emitter, tree: Tree) -> None:
             read_of_class(e, instr, operands, slow)
         elif direct == "len":
             ask_length(e, instr, operands, slow)
+        elif direct == "isinstance":
+            ask_for_class(e, instr, operands, slow)
         elif direct == "finish":
             end_loop(e, instr, operands, slow)
         elif direct in DIRECT:

@@ -626,7 +626,7 @@ def allocate(e: Evaluator, dims: list[Value], dtype: Scalar, fill: str) -> Abstr
         if isinstance(d, Const):
             if d.value < 0:
                 e.throw("ValueError", "negative dimensions are not allowed")
-        else:
+        elif not e.is_natural(d):
             e.guard(e.op("ge", d, const(0)), "ValueError", "negative dimensions are not allowed")
     _check_size(e, dims, 16 if dtype is COMPLEX else max(1, dtype.bits // 8))
     return allocate_unchecked(e, dims, dtype, fill)

@@ -234,7 +234,7 @@ class Disassembly:
         hint = "return numbers, arrays, tuples, lists, dicts or objects"
         if isinstance(v, Reference) and e.heap[v.id].kind == "iterator":
             hint = "go through it there: return the sum of its items, or the list of them"
-        raise e.refuse(f"{a_thing(v, e.heap)}, as an argument or a result of compiled code", hint=hint)
+        raise e.refuse(f"{a_thing(v, e.heap)}, as an argument or a result of native code", hint=hint)
 
     def once(self, v: StructValue) -> None:
         """An object out of a list of run-time length, or such a list: two of them could be, or hold, the same object."""
@@ -267,7 +267,7 @@ class Disassembly:
             raise self.lent("a dict")
         if self.e.heap[v.id].state & READ_ONLY:
             raise self.e.refuse(
-                f"{a_thing(v, self.e.heap)} that is a global or captured variable, as a result of compiled code",
+                f"{a_thing(v, self.e.heap)} that is a global or captured variable, as a result of native code",
                 hint="pass it as an argument",
             )
         if v.id in self.open or v.id in self.made and self.optional:
@@ -283,7 +283,7 @@ class Disassembly:
         self.rows += bool(record.state & LISTED)
         if record.state & LISTED and record.state & GIVEN:
             raise self.e.refuse(
-                "a list that is in a list which came in as an argument, as a result of compiled code",
+                "a list that is in a list which came in as an argument, as a result of native code",
                 hint="return a copy of it",
             )
         if record.kind == "growing" and not (isinstance(v.id, tuple) and v.id[0] == "gradient"):
@@ -320,7 +320,7 @@ class Disassembly:
         for name, v in named.items():
             if isinstance(v, MaybeValue) and v.absent is not None:
                 what = f"the attribute '{name}'" if record.kind == "object" else f"the key '{name}'"
-                raise self.e.refuse(f"{what}, which is set on some paths only, of something that leaves compiled code")
+                raise self.e.refuse(f"{what}, which is set on some paths only, of something that leaves native code")
         if isinstance(record.meta, Shape):
             return t.ObjectOf(record.meta.cls, tuple(named), self.all(named.values()))
         return t.DictType(tuple(named), self.all(named.values()))

@@ -15,7 +15,7 @@ import numpy as np
 
 from zyg import rules
 from zyg.library import registry
-from zyg.remedies import remedy
+from zyg.remedies import instead_of, qualified, remedy
 from zyg.transforms import Transform, transform_of
 from zyg.typeof import plain_class
 
@@ -95,13 +95,13 @@ def _by_rule(
     e: Evaluator, callee: Abstract, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract | None:
     """Under differentiation, a call of a function that has a custom rule."""
+    rule, pushing = rules.rules_for(function)
     if e.frame is not None and e.frame.library and not e.frame.calls_given:
-        rule = rules.rule_for(function) or rules.tangent_rule_for(function)
-        if rule is not None and _is_of_library(function) and not _is_own_rule(rule):
+        given = rule or pushing
+        if given is not None and _is_of_library(function) and not _is_own_rule(given):
             return None  # what users make of the functions that the library is written in does not change the library
     if e.unruled is None or rules.key_of(e.unruled) != rules.key_of(function):
-        pushing = rules.tangent_rule_for(function)
-        if pushing is not None and not e.context.forwards and rules.rule_for(function) is not None:
+        if pushing is not None and not e.context.forwards and rule is not None:
             pushing = None  # nobody asks for tangents, and without them it is not what it is differentiated by
         else:
             e.inference.guard("tangent rule", function, pushing)
@@ -110,7 +110,6 @@ def _by_rule(
 
             return call_with_tangent_rule(e, pushing, callee, args, keywords)
     e.unruled = None
-    rule = rules.rule_for(function)
     e.inference.guard("rule", function, rule)
     if rule is None:
         return None
@@ -284,23 +283,19 @@ def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[s
     """A Python callable that zyg knows nothing of: called with boxed arguments, for its effects only."""
     from .exceptions import call_of_python
 
-    name = shown(obj) if isinstance(obj, np.ufunc) else getattr(obj, "__qualname__", None) or repr(obj)
+    name = shown(obj) if isinstance(obj, np.ufunc) else qualified(obj)
     if not callable(obj):
         e.type_error(f"'{type(obj).__name__}' object is not callable")
     kind = "class" if isinstance(obj, type) else "function"
-    described = f"the value of {name}(...), a {kind} that compiled code does not know"
-    hint = f"write it in Python, or give it a rule: @zyg.adjoint({name})"
-    if name.rpartition(".")[2].startswith("_"):
-        hint = "write it in Python, or give a rule to the function around it, with @zyg.adjoint"
+    described, hint = f"the value of {name}(...), a {kind} that native code does not know", instead_of(obj)
     of_python = isinstance(obj, type) and obj.__module__.partition(".")[0] in sys.stdlib_module_names
     if of_python:  # what it makes is all there is to a call
-        described = f"{shown(obj)}, a class that compiled code does not know"
-        hint = "write out what is needed of it, with loops over lists, dictionaries or arrays"
+        described = f"{shown(obj)}, a class that native code does not know"
     elif is_of_numpy(obj):
         described, hint = f"{shown(obj)}, which is not supported natively", WITHOUT_ENTRY
     elif not isinstance(obj, (python_types.BuiltinFunctionType, python_types.FunctionType, type, np.ufunc)):
         described = f"a call of a {type(obj).__qualname__} object"
-        hint = "write a function, or a plain class with __call__"
+        hint = remedy(qualified(type(obj))) or "write a function, or a plain class with __call__"
     if obj in (builtins.exec, builtins.eval) and len(args) + len(keywords) == 1:
         raise e.refuse(
             f"{name} without the names to use, which are the variables of the frame that calls it",
@@ -310,22 +305,27 @@ def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[s
         for a in (*args, *keywords.values()):
             if isinstance(a, Known) and isinstance(a.object, type) and a.object.__flags__ & _MADE_BY_A_STATEMENT:
                 raise e.refuse(
-                    f"the class {a.object.__qualname__} as an argument of {name}, which compiled code does not know",
-                    hint="it might be changed there; pass numbers, tuples or arrays",
+                    f"the class {a.object.__qualname__} as an argument of {name}, which native code does not know",
+                    hint=remedy(name) or _MIGHT_CHANGE,
                 )
             if any(e.heap[i].kind in MUTABLE_KINDS for i in reachable([a], e.heap)):
                 if of_python:
                     raise e.refuse(described, hint=hint)
                 raise e.refuse(
-                    f"{a_thing(a, e.heap)} as an argument of {name}, which compiled code does not know",
-                    hint=remedy(name) or "it might be changed or kept there; pass numbers, tuples or arrays",
+                    f"{a_thing(a, e.heap)} as an argument of {name}, which native code does not know",
+                    hint=remedy(name) or _MIGHT_CHANGE,
                 )
             if isinstance(a, Reference) and e.heap[a.id].kind == "iterator":
                 raise e.refuse(
-                    f"{a_thing(a, e.heap)} as an argument of {name}, which compiled code does not know",
+                    f"{a_thing(a, e.heap)} as an argument of {name}, which native code does not know",
                     hint="go through it with a loop",
                 )
     call_of_python(e, obj, args, keywords)
     if obj is builtins.print:
         return Known(None)
-    return ConflictValue(described, (described,), hint=remedy(name) or hint)
+    return ConflictValue(described, (described,), hint=hint)
+
+
+_MIGHT_CHANGE = (
+    "write out what it does, or pass numbers, tuples and arrays alone: it might change or keep what it is given"
+)

@@ -15,6 +15,7 @@ from zyg.ir.core import const
 from zyg.ir.departures import departing
 from zyg.ir.records import record
 from zyg.library import registry
+from zyg.remedies import qualified, remedy
 from zyg.transforms import transform_of
 from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fields, taken_over
 
@@ -124,7 +125,7 @@ def get_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
         return found
     if isinstance(v, MaybeValue) and v.absent is None:
         if hasattr(None, name):
-            message = f"the attribute '{name}' of None, where this may be None, is not known to compiled code: test for None first"
+            message = f"the attribute '{name}' of None, where this may be None, is not known to native code: test for None first"
             e.guard(v.present, departing("TypeError"), message)
             return get_attribute(e, v.item, name)
         e.guard(v.present, "AttributeError", f"'NoneType' object has no attribute '{name}'")
@@ -142,7 +143,7 @@ def get_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
     # (Of annotations the metaclass says that the class itself has none.)
     if find_in_class(cls, name) or hasattr(cls, name) or isinstance(v, Known) and hasattr(v.object, name):
         cached = isinstance((find_in_class(cls, name) or (None, None))[1], functools.cached_property)
-        hint = "write a property, or set the attribute in __init__" if cached else ""
+        hint = "write a property, or set the attribute in __init__" if cached else remedy(qualified(cls)) or ""
         raise e.refuse(f"the attribute '{name}' of {_with_article(cls)}", types=[describe(v, e.heap)], hint=hint)
     e.throw("AttributeError", f"{_subject(v, cls)} has no attribute '{name}'")
     raise AssertionError
@@ -276,7 +277,7 @@ def _known_attribute(e: Evaluator, obj: Any, name: str) -> Abstract | None:
     if transform_of(obj) is not None or isinstance(obj, (np.dtype, np.ufunc, np.finfo, np.iinfo)) or callable(value):
         return known(value)
     raise e.refuse(
-        f"the attribute '{name}' of {obj!r}, an object that compiled code does not know",
+        f"the attribute '{name}' of {obj!r}, an object that native code does not know",
         hint="pass it as an argument (of a bound method: compile a function that calls it, lambda x: obj.method(x))",
     )
 

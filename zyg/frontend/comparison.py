@@ -349,7 +349,7 @@ def identical(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     if not _may_be_one(e, a, b):
         return const(False)
     what, hint = describe(a, e.heap), "compare what they hold, or names that they have for it"
-    raise e.refuse(f"`is` of two values that compiled code does not keep apart by identity ({what})", hint=hint)
+    raise e.refuse(f"`is` of two values that native code does not keep apart by identity ({what})", hint=hint)
 
 
 def _may_be_one(e: Evaluator, a: Abstract, b: Abstract) -> bool:

@@ -261,7 +261,7 @@ def _sloping(e: Evaluator, w: ComplexValue, p: Pair, z: Pair, keep: bool = False
 
 
 def _cut(e: Evaluator, pair: Pair) -> Pair:
-    re, im = (x if isinstance(x, Const) else e.op("stop", x) for x in pair)
+    re, im = (e.op("stop", x) for x in pair)
     return re, im
 
 

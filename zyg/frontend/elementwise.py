@@ -262,6 +262,7 @@ def element_function(
     e.inference.module.add(inner.function)
     inner.builder.position = e.builder.position
     inner.depth = e.depth + 1
+    inner.of_elements = True
     numbers: list[Abstract] = []
     for v in operands:
         if isinstance(v, Known):

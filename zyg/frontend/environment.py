@@ -15,7 +15,7 @@ from zyg import rules
 from zyg.errors import UntypableValue
 from zyg.ir import types as t
 from zyg.transforms import transform_of
-from zyg.typeof import UNBOUND, plain_class, type_of
+from zyg.typeof import UNBOUND, input_type, plain_class
 
 from .values import Abstract, ConflictValue, FunctionValue, Known, TupleValue, known
 
@@ -55,7 +55,7 @@ def constant_or_input(
         or (is_data(value) and not (by_rule and _told_apart(e, value)))
     ):
         try:
-            data_type = type_of(value)
+            data_type = input_type(value)
         except UntypableValue as error:
             if type(value) in (list, dict):  # what it holds now is no constant
                 return ConflictValue(error.what, (error.what,), error.hint)

@@ -18,6 +18,7 @@ from zyg.ir.types import Scalar, Type
 
 from .boundary import Assembly
 from .edges import convert_edges
+from .folding import folded
 from .frames import Context, Edge, Frame, Node, Stop
 from .later import calls, functions, iterators, python_ops
 from .merging import State
@@ -77,6 +78,7 @@ class Inference:
         self.guards.setdefault(key, entry)
 
 
+_NATURAL_OF_NATURALS = frozenset({"stop", "select", "cadd", "cmul"})
 _SHAPED = frozenset({"alloc", "reshape", "broadcast", "view", "transpose", "strided"})
 
 
@@ -115,10 +117,15 @@ class Evaluator:
         self.long: set[Value] = set()  # lengths that are known to be above 1
         self.before: frozenset[Hashable] | dict[Hashable, Any] = frozenset()  # objects older than the instruction
         self.seeds: dict[Hashable, tuple[Hashable, dict[tuple[Block, Hashable], dict[tuple[Any, ...], Value]]]] = {}
-        self.nonnegative: dict[int, Value] = {}  # values that are known not to be below 0
+        self.nonnegative: dict[int, Value] = {}  # by id: lengths and counters, which are not below 0
         self.local: tuple[Block | None, dict[Hashable, Any]] = (None, {})
+        self.following: tuple[Block, list[Abstract]] | None = (
+            None  # what is evaluated next in the present node, with these values
+        )
+        self.straight: Block | None = None  # where the instruction that is evaluated began
         self.serial = 0
         self.depth = 0
+        self.of_elements = False  # whether it is called for each element of arrays, of which there may be none
         self.unruled: Any = None  # a function whose next call is made without its tangent rule
         self.outer: tuple[Reference, ...] = ()  # objects that whoever calls this function can still see
         self.pinned: list[list[Reference]] = []
@@ -137,6 +144,14 @@ class Evaluator:
 
     def op(self, op: str, *operands: Value, type: Type | None = None, name: str = "", **attrs: Any) -> Value:
         """Emit an op with one result."""
+        found = folded(op, operands)
+        if found is not None:
+            return found
+        if operands and id(operands[0]) in self.nonnegative:
+            if op == "stop" and not name:
+                return operands[0]  # no derivative flows into it
+            if op in ("lt", "ge") and isinstance(operands[1], Const) and operands[1].value == 0:
+                return const(op == "ge")
         if self.options.fastmath and operands:
             first = operands[-1].type
             if isinstance(first, Scalar) and first.kind == "f" and op not in ("cast", "stop", "guard"):
@@ -144,7 +159,13 @@ class Evaluator:
         result = self.builder.op(op, *operands, type=type, name=name, **attrs)
         if op in _SHAPED:
             self.shaped[result] = (op, operands, attrs)
+        elif op == "dim" or op in _NATURAL_OF_NATURALS and all(map(self.is_natural, operands[-2:])):
+            self.nonnegative[id(result)] = result
         return result
+
+    def is_natural(self, value: Value) -> bool:
+        """Whether an integer is known not to be below 0."""
+        return value.value >= 0 if isinstance(value, Const) and value.type is t.I64 else id(value) in self.nonnegative
 
     def emit(self, op: str, *operands: Value, types: tuple[Type, ...] | None = None, **attrs: Any) -> list[Value]:
         return self.builder.emit(op, *operands, types=types, **attrs)
@@ -202,7 +223,7 @@ class Evaluator:
 
     def guard(self, ok: Value, exc: str, message: str, *values: Value) -> None:
         """Raise `exc(message)` unless `ok` holds."""
-        if isinstance(ok, Const):
+        if isinstance(ok, Const) and (ok.value or not self.of_elements):
             if not ok.value:
                 self.throw(exc, message, *values)
             return
@@ -336,14 +357,17 @@ class Evaluator:
 
     def activate(self, frame: Frame, args: list[Abstract]) -> Abstract:
         """Evaluate a function's body in place and give its result; control goes on behind it."""
+        straight = self.is_straight
         self.run(frame, args)
-        return self.finish(frame.exit)[0]
+        value = self.finish(frame.exit)[0]
+        self.keep_straight(straight)
+        return value
 
     def run(self, frame: Frame, args: list[Abstract]) -> None:
         """Evaluate a function's body; the ways out are `frame.exit` and, of a generator, `frame.yields`."""
         self.depth += 1
         saved = self.frame, self.env, self.node, self.builder.position, self.serial, self.advancing
-        before = self.before
+        before, straight = self.before, self.straight
         frame.outer = self.surviving()
         frame.arguments = tuple(args) if frame.resume is None else ()
         frame.exit.apart = not frame.library
@@ -358,7 +382,7 @@ class Evaluator:
         finally:
             self.frame, self.env, self.node, self.builder.position, _, self.advancing = saved
             self.serial = saved[4] + 1
-            self.before = before
+            self.before, self.straight = before, straight
             self.depth -= 1
         for node in frame.reached:
             self.builder.function.blocks.extend(node.blocks)
@@ -384,29 +408,37 @@ class Evaluator:
     def _start(self, frame: Frame, base: Node, args: list[Abstract]) -> None:
         """Evaluate the first block, in the block where the call stands."""
         block = frame.resume or frame.prepared.function.entry
-        if block in frame.prepared.loops:
-            self.node = base
+        self.node = base
+        self._bind(frame, block, [*args, *frame.outer])
+        if block in frame.prepared.loops and not self._unrolled(frame, block):
             node = self._node(frame, block, args)
             self.jump_to(self.edge(node, [*args, *frame.outer]))
             base.out.append((node, next(iter(node.edges))))
             heapq.heappush(frame.queue, (node.number, node.turn, node))
             return
         base.block = block
-        self.node = base
-        self._bind(frame, block, [*args, *frame.outer])
         self._evaluate(frame, block)
 
     def _bind(self, frame: Frame, block: Block, slots: list[Abstract]) -> None:
-        names = (*block.params, *frame.prepared.live[block])
-        self.env = dict(zip(names, slots))
+        self.env = dict(zip((*block.params, *frame.prepared.live[block]), slots))
         self.advancing = {}
 
     def _evaluate(self, frame: Frame, block: Block) -> None:
+        chain = self.node.chain = {block: None}
+        self._evaluate_block(frame, block)
+        while self.following is not None:
+            block, slots = self.following
+            self.following = None
+            chain[block] = None
+            self._bind(frame, block, slots)
+            self._evaluate_block(frame, block)
+
+    def _evaluate_block(self, frame: Frame, block: Block) -> None:
         if block in frame.prepared.trying and not python_ops.passes_on(self, frame, block):
             refusal = Unsupported(
-                "try/except (or with) in compiled code",
+                "try/except (or with), which native code does not have",
                 frame.prepared.trying[block].position or self.position,
-                hint="test for the condition with `if` instead",
+                hint="test for the condition with `if`",
             )
             refusal.final = True
             raise refusal
@@ -416,6 +448,7 @@ class Evaluator:
                 if not frame.library and instr.position is not None:
                     self.builder.position = instr.position
                 self.before = frozenset(self.heap) if self.heap else frozenset()
+                self.straight = self.builder.block
                 execute(self, frame, instr)
         except Stop:
             pass
@@ -510,46 +543,56 @@ class Evaluator:
         """The node of a block for these values: where loops over tuples are unrolled there is one per iteration, and one per
         version of the loops around it."""
         prepared = frame.prepared
-        key = []
-        for n, v in enumerate(slots):
-            if isinstance(v, Reference):
-                position = iterators.static_position(self, v)
-                if position is not None:
-                    key.append((n, position))
+        key = self._positions(slots)
         versions = version_of(frame, self.node, block, tuple(key), slots)
         full = (*key, *versions.values()) if any(versions.values()) else tuple(key)
         node = frame.nodes.get((block, full))
         if node is None:
-            if len(frame.nodes) > MAX_NODES:
-                raise self.refuse("a loop over a tuple that is too long to unroll", hint="use an array")
-            for n, _ in key:
-                for k, (given, length) in enumerate(iterators.steps_in_lists(self, slots[n])):
-                    if given > frame.lengths.setdefault((block, n, k), length) + MAX_GROWN:
-                        raise self.refuse(
-                            "a loop over a list that grows meanwhile",
-                            hint="count the rounds with `range`, or go through a copy of the list",
-                        )
+            self._refuse_if_endless(frame, block, slots, key, len(frame.nodes))
             node = Node(block, full, prepared.order[block], block.name, frame.number)
             node.versions, node.turn, node.apart = versions, len(frame.nodes), not frame.library
             frame.nodes[block, full] = node
             node.parameters = dict(frame.seeds.get((block, full), ()))
             if block in prepared.loops:
-                # What a loop changes becomes a parameter at once: its variables and the counters of its iterators.
-                static = {n for n, _ in key}
-                force = set(range(len(block.params))) - static
                 live = prepared.live[block]
-                for iterator in prepared.iterators[block]:
-                    if iterator in live:
-                        force.add(len(block.params) + live.index(iterator))
-                node.force = frozenset(force - static)
+                iterators_ = {len(block.params) + live.index(i) for i in prepared.iterators[block] if i in live}
+                static = {n for n, _ in key}
+                # What a loop changes becomes a parameter at once: its variables and the counters of its iterators. (Where there is
+                # one node per item of what it goes through, it does not come back to any.)
+                if static.isdisjoint(iterators_):
+                    node.force = frozenset({*range(len(block.params)), *iterators_} - static)
         return node
+
+    def _positions(self, slots: list[Abstract]) -> list[tuple[int, Hashable]]:
+        """Where the iterators among these values stand, if code is made per position."""
+        found = [(n, iterators.static_position(self, v)) for n, v in enumerate(slots) if isinstance(v, Reference)]
+        return [(n, position) for n, position in found if position is not None]
+
+    def _refuse_if_endless(
+        self, frame: Frame, block: Block, slots: list[Abstract], positions: list[tuple[int, Hashable]], rounds: int
+    ) -> None:
+        """Unsupported for a loop that is unrolled and does not end, or not soon enough."""
+        if rounds > MAX_NODES:
+            raise self.refuse("a loop over a tuple that is too long to unroll", hint="use an array")
+        for n, _ in positions:
+            iterator = slots[n]
+            assert isinstance(iterator, Reference)
+            for k, (given, length) in enumerate(iterators.steps_in_lists(self, iterator)):
+                if given > frame.lengths.setdefault((block, n, k), length) + MAX_GROWN:
+                    raise self.refuse(
+                        "a loop over a list that grows meanwhile",
+                        hint="count the rounds with `range`, or go through a copy of the list",
+                    )
 
     def go(self, frame: Frame, target: Target, narrow: Callable[[Abstract], Abstract] | None = None) -> Target:
         """An edge to an untyped block: the target for the terminator."""
+        return self.go_with(frame, target.block, self._slots(frame, target), narrow)
+
+    def _slots(self, frame: Frame, target: Target) -> list[Abstract]:
         slots = [self.read(v) for v in target.args]
         env = self.env
         slots.extend(env[v] for v in frame.prepared.live[target.block])
-        return self.go_with(frame, target.block, slots, narrow)
+        return slots
 
     def go_with(
         self, frame: Frame, block: Block, slots: list[Abstract], narrow: Callable[[Abstract], Abstract] | None = None
@@ -567,6 +610,42 @@ class Evaluator:
         self.node.out.append((node, next(reversed(node.edges))))
         heapq.heappush(frame.queue, (node.number, node.turn, node))
         return result
+
+    def go_on(self, frame: Frame, target: Target) -> None:
+        """Go to an untyped block whatever the values are when the code runs: on in the typed block that there is, if there is no other
+        way to it than that from the blocks evaluated in it.  Not in loops that are not unrolled: what is known in one round might not be
+        in the next."""
+        block, chain = target.block, self.node.chain
+        above, loops = frame.prepared.dominators.get(block, (None, ()))
+        header = block in frame.prepared.loops
+        if (
+            (above in chain or header and block in chain)
+            and self.is_straight
+            and all(self._unrolled(frame, h) for h in loops)
+        ):
+            slots = self._slots(frame, target)
+            if header:
+                frame.rounds += 1
+                self._refuse_if_endless(frame, block, slots, self._positions(slots), frame.rounds)
+            assert self.following is None, "two ways on"
+            self.following = block, slots
+        else:
+            self.jump_to(self.go(frame, target))
+
+    @property
+    def is_straight(self) -> bool:
+        """Whether the instruction that is evaluated has one way on so far: the typed block that it is in."""
+        return self.builder.block is self.straight
+
+    def keep_straight(self, straight: bool) -> None:
+        """Where all ways have met: if there was one way before they parted, there is one now."""
+        if straight:
+            self.straight = self.builder.block
+
+    def _unrolled(self, frame: Frame, header: Block) -> bool:
+        """Whether there is a node per item of what a loop goes through."""
+        steps = [self.env.get(i) for i in frame.prepared.iterators[header]]
+        return any(v is not None and iterators.static_position(self, v) is not None for v in steps)
 
     def leave(self, frame: Frame, value: Abstract, way: Node | None = None) -> None:
         """Return from the frame, or give a value of a generator."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from zyg.ir import types as t
 from zyg.ir.types import BOOL, F64, I64, NpScalar, Tuple, Type
+from zyg.remedies import qualified
 from zyg.rules import rule_for
-from zyg.transforms import describe
 from zyg.typeof import dtype_scalar, type_of
 
 from .values import Abstract, ArrayValue, ConflictValue, Known, Number
@@ -39,8 +39,8 @@ def call_foreign(e: Evaluator, function: Any, args: list[Abstract], keywords: di
     if returned is not None:
         return call_of_python(e, function, args, keywords, returned)
     call_of_python(e, function, args, keywords)
-    name = describe(function)
-    what = f"the value of {name}(...), a function that compiled code does not know"
+    name = qualified(function)
+    what = f"the value of {name}(...), a function that native code does not know"
     return ConflictValue(what, (what,), f"say what it returns with its rule: @zyg.adjoint({name}, returns=float)")
 
 

@@ -46,7 +46,7 @@ class Node:
     """A block of a frame being evaluated; `block` is None for the end of a frame and for joins inside handlers."""
 
     __slots__ = (
-        "apart", "block", "blocks", "edges", "force", "head", "key", "lost", "maps", "number", "out", "parameters", "place", "rounds", "sizes",
+        "apart", "block", "blocks", "chain", "edges", "force", "head", "key", "lost", "maps", "number", "out", "parameters", "place", "rounds", "sizes",
         "stale", "state", "turn", "versions",
     )  # fmt: skip
 
@@ -64,6 +64,8 @@ class Node:
         self.out: list[tuple[Node, Hashable]] = []
         self.state: State | None = None
         self.blocks: list[Block] = []
+        # What has been evaluated in it: its block, and those that this leads to whatever the values are when it runs.
+        self.chain: dict[Block, None] = {}
         self.rounds = 0
         self.sizes: list[int] = []  # how many objects were there, round by round
         # Back edges of a loop whose entry has changed: out of date if the header's state has.
@@ -108,6 +110,7 @@ class Frame:
     generator: Hashable = None  # the id of the generator's record
     yields: dict[Hashable, Node] = field(default_factory=dict)  # per place and position: where it gives a value
     number: int = 0  # that of its place
+    rounds: int = 0  # of unrolled loops that were evaluated where the code before them was
     calls_given: bool = False  # library code is calling a function that it was given, which follows users' rules
     place: Hashable = None  # where the call stands, the same when the code around it is evaluated again
     seeds: dict[tuple[Block, Hashable], dict[tuple[Any, ...], Value]] = field(default_factory=dict)

@@ -447,7 +447,7 @@ def refuse_arrays(e: Evaluator, record: Record) -> None:
     assert isinstance(record.meta, Layout)
     if record.meta.pools:
         raise e.refuse(
-            "a list of arrays whose length is not known when compiling, as an argument or a result of compiled code",
+            "a list of arrays whose length is not known when compiling, as an argument or a result of native code",
             hint="return np.array(xs), or a tuple",
         )
 
@@ -464,9 +464,9 @@ def refuse_mixed(e: Evaluator, record: Record) -> None:
     if isinstance(record.meta, tuple) and record.meta and record.meta[0] == "mixed":
         types, what, hint = record.meta[1], "a list whose items do not have one type", "use a tuple, or an array"
         if len(types) == 1:
-            what = "a list of objects that are not new for each place, or hold more than numbers and arrays"
-            hint = "put new ones there, [... for i in range(n)], or keep a list per attribute"
-        raise e.refuse(f"{what}, and whose length is not known", types=types, hint=hint)
+            what = "a list of objects that hold other lists or objects, or one of which stands in several places"
+            hint = "make each object where it is put into the list, of numbers and arrays alone, or keep a list of numbers for each attribute"
+        raise e.refuse(f"{what}, where the length of the list is known at run time only", types=types, hint=hint)
 
 
 def growing_item(e: Evaluator, v: Reference, position: Value) -> Abstract:

@@ -279,7 +279,7 @@ def _known_position(e: Evaluator, a: ArrayValue, axis: int, p: Known) -> Value:
 
 def _checked_position(e: Evaluator, a: ArrayValue, axis: int, index: Value) -> Value:
     length = e.dim(a.value, axis)
-    if id(index) in e.nonnegative:
+    if e.is_natural(index):
         if e.options.boundscheck:
             e.guard(e.op("lt", index, length), "IndexError", _out_of_bounds(axis), index, length)
         return index

@@ -220,9 +220,12 @@ def _steps_across(e: Evaluator, gap: Value, size: Value) -> Value:
 
 def _range_iterator(e: Evaluator, r: RangeValue) -> Reference:
     step = r.step
-    if all(isinstance(p, Known) for p in r.parts()) and not (e.frame is not None and e.frame.library):
-        counters = range(*(p.object for p in r.parts()))
-        if e.inference.unrolling.wants(len(counters), e.site()):
+    bounds = [b for p in r.parts() if (b := _known_int(p)) is not None]
+    if len(bounds) == 3:
+        counters = range(*bounds)
+        library = e.frame is not None and e.frame.library
+        # (Of one round is what library code does with the rows of an array of one dimension.)
+        if len(counters) == 1 or not library and e.inference.unrolling.wants(len(counters), e.site()):
             if e.inference.unrolling.some:
                 counters = counters[:SOME]
             return new_iterator(e, ("tuple",), TupleValue(tuple(map(Known, counters))), Known(0))
@@ -230,6 +233,12 @@ def _range_iterator(e: Evaluator, r: RangeValue) -> Reference:
     if isinstance(step, Known) and step.object in (1, -1):
         return new_iterator(e, ("range", step.object, nonnegative), r.start, Number(to_int(e, r.stop)))
     return new_iterator(e, ("stepped", nonnegative), r.start, Number(range_length(e, r)), step)
+
+
+def _known_int(v: Abstract) -> int | None:
+    if isinstance(v, Number):
+        return v.value.value if isinstance(v.value, Const) else None
+    return v.object if isinstance(v, Known) else None
 
 
 def _all_natural(e: Evaluator, r: RangeValue) -> bool:
@@ -240,7 +249,7 @@ def _all_natural(e: Evaluator, r: RangeValue) -> bool:
         return isinstance(r.stop, Known) and r.stop.object >= -1
     if isinstance(r.start, Known):
         return r.start.object >= 0
-    return isinstance(r.start, Number) and id(r.start.value) in e.nonnegative
+    return isinstance(r.start, Number) and e.is_natural(r.start.value)
 
 
 def _counter(e: Evaluator, v: Abstract, nonnegative: bool = False) -> Abstract:
@@ -512,8 +521,7 @@ def suspend(e: Evaluator, frame: Frame, value: Abstract, instr: Instr) -> None:
 
     if frame.generator is None:
         raise e.refuse("a generator", hint="consume it on the spot: a `for` loop, sum, min, max, any, all or tuple")
-    block = e.node.block
-    assert block is not None
+    block = next(reversed(e.node.chain))
     target = block.instrs[-1].targets[0]
     assert block.instrs[-2] is instr, "prepare ends blocks behind yields"
     names = (*target.args, *frame.prepared.live[target.block])
@@ -543,12 +551,16 @@ def _advance_generator(e: Evaluator, id: Hashable, record: Record, on_item: OnIt
     frame = Frame(prepared, f.code, f.name, f.globals, free, e.frame, library, resume=resume, generator=id)
     # While it runs its variables are the frame's; only what it captured stays in the record.
     e.heap[id] = Record("iterator", ("running", plan), (captured,))
+    straight = e.is_straight
     e.run(frame, slots)
+    ways = [*frame.yields.values(), frame.exit]
+    straight = straight and sum(bool(way.edges) for way in ways) == 1
 
     def leave_by(way: Node, then: Callable[[Abstract], None]) -> None:
         if not way.edges:
             return
         value = e.finish(way)[0]
+        e.keep_straight(straight)
         with suppress(Stop):
             then(value)
 

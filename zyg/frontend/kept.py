@@ -193,6 +193,7 @@ def _written(prepared: Prepared, code: CodeType) -> Any:
             of_blocks(prepared.loops, blocks.__getitem__),
             of_blocks(prepared.iterators, value),
             of_blocks(prepared.carried, int),
+            of_blocks({b: (above, *loops) for b, (above, loops) in prepared.dominators.items()}, blocks.__getitem__),
             tuple(map(value, prepared.named)),
             prepared.size,
         )
@@ -234,7 +235,7 @@ def _read(written: Any, code: CodeType) -> Prepared:
         for instr in block.instrs:
             if "code" in instr.attrs:
                 instr.attrs["code"] = code.co_consts[instr.attrs["code"]]
-    order, live, loops, iterators, carried, named, size = tables
+    order, live, loops, iterators, carried, dominators, named, size = tables
     return Prepared(
         Function("", blocks),
         {blocks[n]: k for k, n in enumerate(order)},
@@ -242,6 +243,7 @@ def _read(written: Any, code: CodeType) -> Prepared:
         {blocks[n]: set(map(blocks.__getitem__, found)) for n, found in loops},
         {blocks[n]: tuple(map(find, found)) for n, found in iterators},
         {blocks[n]: found for n, found in carried},
+        {blocks[n]: (blocks[above], tuple([blocks[h] for h in around])) for n, (above, *around) in dominators},
         {},
         size,
         frozenset(map(find, named)),

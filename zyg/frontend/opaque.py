@@ -61,7 +61,7 @@ def refuse_opaque(e: Evaluator, what: str, *values: Abstract, methods: tuple[str
     for v in options:
         if is_opaque(v) and isinstance(v, Known) and (not methods or _has_own(type(v.object), methods)):
             raise e.refuse(
-                f"{what} an object of type '{type(v.object).__name__}' that compiled code does not know",
+                f"{what} an object of type '{type(v.object).__name__}' that native code does not know",
                 types=[describe(v, e.heap)],
                 hint="pass numbers, arrays, tuples or instances of plain classes",
             )

@@ -11,6 +11,7 @@ import os
 import types as python_types
 import weakref
 
+from zyg.ir.analysis import immediate_dominators
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone_blocks
 from zyg.ir.records import field, record
 from zyg.ir.types import OBJECT
@@ -31,7 +32,9 @@ class Prepared:
     """order: the reachable blocks by number, loop bodies before what follows the loop.  live: per block the values that it
     or a successor uses and an earlier block defines.  loops: per loop header the blocks of its loop.  iterators: per loop
     header the iterators that `next` advances in it.  carried: per block in a loop which of its parameters, then of what is live
-    there, go round a loop that it is in.  named: what the code has by a name of its own, not from its arguments."""
+    there, go round a loop that it is in.  dominators: per block the nearest dominator that is in no loop but those around the block (around the
+    loop, if it begins one), and (the headers of) the loops that the block is in; or the only block that leads to it, and the loops which
+    that is in.  named: what the code has by a name of its own, not from its arguments."""
 
     function: Function
     order: dict[Block, int] = field(default_factory=dict)
@@ -39,6 +42,7 @@ class Prepared:
     loops: dict[Block, set[Block]] = field(default_factory=dict)
     iterators: dict[Block, tuple[Value, ...]] = field(default_factory=dict)
     carried: dict[Block, tuple[int, ...]] = field(default_factory=dict)
+    dominators: dict[Block, tuple[Block, tuple[Block, ...]]] = field(default_factory=dict)
     trying: dict[Block, Instr] = field(default_factory=dict)
     size: int = 0
     named: frozenset[Value] = frozenset()
@@ -110,6 +114,7 @@ def analyse(blocks: list[Block]) -> Prepared:
     prepared.order = _order(function, prepared.loops)
     prepared.live = _liveness(prepared)
     prepared.carried = _carried(prepared)
+    prepared.dominators = _dominators(prepared)
     prepared.size = sum(len(b.instrs) for b in prepared.order)
     names = [i for _, i in function.instructions() if i.op in ("global", "getattr", "get_cell")]
     prepared.named = frozenset(r for i in names for r in i.results)
@@ -300,6 +305,30 @@ def _carried(prepared: Prepared) -> dict[Block, tuple[int, ...]]:
         block: tuple(n for n, v in enumerate((*block.params, *prepared.live[block])) if v in values)
         for block, values in inside.items()
     }
+
+
+def _dominators(prepared: Prepared) -> dict[Block, tuple[Block, tuple[Block, ...]]]:
+    blocks = list(prepared.order)
+    number = {block: n for n, block in enumerate(blocks)}
+    immediate, _ = immediate_dominators([[number[s] for s in _successors(b)] for b in blocks], 0)
+    around = [{h for h, body in prepared.loops.items() if block in body} for block in blocks]
+    before: dict[Block, list[int]] = {block: [] for block in blocks}
+    for n, block in enumerate(blocks):
+        for s in _successors(block):
+            before[s].append(n)
+    found: dict[Block, tuple[Block, tuple[Block, ...]]] = {}
+    for n, block in enumerate(blocks[1:], 1):
+        if len(before[block]) == 1 and block not in prepared.loops:
+            (only,) = before[block]
+            found[block] = blocks[only], tuple(around[only])
+            continue
+        outside, above = around[n] - {block}, immediate[n]
+        while left := around[above] - outside:
+            outermost = max(left, key=lambda h: len(prepared.loops[h]))
+            above = immediate[number[outermost]]
+        if around[above] == outside:
+            found[block] = blocks[above], tuple(around[n])
+    return found
 
 
 def _only_cleans_up(block: Block) -> bool:

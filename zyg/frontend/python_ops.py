@@ -47,7 +47,7 @@ def execute(e: Evaluator, frame: Frame, instr: Instr) -> None:
     handler = HANDLERS.get(instr.op)
     if handler is None:
         what, hint = UNSUPPORTED.get(instr.op, (f"the operation `{instr.op}`", ""))
-        refusal = e.refuse(what + " in compiled code", hint=hint)
+        refusal = e.refuse(what + " in native code", hint=hint)
         refusal.final = True
         raise refusal
     if instr.op not in _ANY_OBJECT:
@@ -116,12 +116,12 @@ UNSUPPORTED: dict[str, tuple[str, str]] = {
     "setup_annotations": ("code of a class or a module", ""),
     "import_star": ("`from ... import *`", "import at the top of the module"),
     "set_update": ("a set", "use a tuple"),
-    "with_exit": ("a `with` statement", "call it outside of the compiled function"),
-    "push_exception": ("an exception handler", "test for the condition with `if` instead"),
-    "pop_exception": ("an exception handler", "test for the condition with `if` instead"),
-    "check_match": ("an exception handler", "test for the condition with `if` instead"),
-    "check_group": ("an exception handler", "test for the condition with `if` instead"),
-    "prepare_reraise": ("an exception handler", "test for the condition with `if` instead"),
+    "with_exit": ("a `with` statement", "do it outside of the function, and pass what comes of it"),
+    "push_exception": ("an exception handler", "test for the condition with `if`"),
+    "pop_exception": ("an exception handler", "test for the condition with `if`"),
+    "check_match": ("an exception handler", "test for the condition with `if`"),
+    "check_group": ("an exception handler", "test for the condition with `if`"),
+    "prepare_reraise": ("an exception handler", "test for the condition with `if`"),
     "yield_from": ("`yield from`", "write a loop that yields"),
 }
 # What only the adjoint pass emits, for the Python back end.
@@ -205,7 +205,7 @@ def _truth(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
 
 @handler("jump")
 def _jump(e: Evaluator, frame: Frame, instr: Instr) -> None:
-    e.jump_to(e.go(frame, instr.targets[0]))
+    e.go_on(frame, instr.targets[0])
 
 
 @handler("branch")
@@ -218,7 +218,7 @@ def _branch(e: Evaluator, frame: Frame, instr: Instr) -> None:
     value = e.read(condition)
     flag = comparison.truth(e, value)
     if isinstance(flag, Const):
-        e.jump_to(e.go(frame, instr.targets[0 if flag.value else 1]))
+        e.go_on(frame, instr.targets[0 if flag.value else 1])
         return
     fact = e.facts.get(id(flag))
     narrow: list[Any] = [None, None]
@@ -248,11 +248,11 @@ def iterate(e: Evaluator, frame: Frame, iterator: Abstract, item: Value, targets
 
     def on_item(value: Abstract) -> None:
         e.env[item] = value
-        e.jump_to(e.go(frame, targets[0]))
+        e.go_on(frame, targets[0])
         del e.env[item]
 
     def on_end() -> None:
-        e.jump_to(e.go(frame, targets[1]))
+        e.go_on(frame, targets[1])
 
     iterators.advance(e, iterator, on_item, on_end)
 
@@ -295,7 +295,9 @@ def _with_enter(e: Evaluator, frame: Frame, instr: Instr) -> None:
     manager = e.read(instr.operands[0])
     entry = registry.method(type(manager.object), "__enter__") if isinstance(manager, Known) else None
     if entry is None:
-        refusal = e.refuse("a `with` statement in compiled code", hint="call it outside of the compiled function")
+        refusal = e.refuse(
+            "a `with` statement in native code", hint="do it outside of the function, and pass what comes of it"
+        )
         refusal.final = True
         raise refusal
     leave_and_value = entry.function(e, manager)
@@ -327,7 +329,7 @@ def _raise(e: Evaluator, frame: Frame, instr: Instr) -> None:
     if len(instr.operands) > 1:
         cause = e.read(instr.operands[1])
         if not isinstance(cause, Known) or cause.object is not None:
-            raise e.refuse("`raise ... from` an exception in compiled code", hint="leave the cause out")
+            raise e.refuse("`raise ... from` an exception in native code", hint="leave the cause out")
     raise_value(e, e.read(instr.operands[0]))
 
 

@@ -226,9 +226,7 @@ def _known_item(e: Evaluator, v: Known, key: Abstract) -> Abstract:
     if entry is not None:
         return entry.function(e, v, key)
     if isinstance(v.object, (dict, list)):
-        raise e.refuse(
-            f"a {type(v.object).__name__} from outside of the compiled function", hint="use a tuple, or an array"
-        )
+        raise e.refuse(f"a {type(v.object).__name__} from outside of the function", hint="use a tuple, or an array")
     if isinstance(v.object, type) and hasattr(v.object, "__class_getitem__"):
         parts = kinds.known_items(e, key) or (key,)
         if not all(type(k) is Known and not isinstance(k.object, (int, float, complex)) for k in parts):

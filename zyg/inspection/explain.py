@@ -17,18 +17,19 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .. import pipeline
-from ..api import gradient, pullback
+from .. import pipeline, rules
+from ..api import gradient, known_refusal, pullback
 from ..autodiff.objects.native import worthwhile
-from ..errors import ArgumentError, InternalError, Unsupported, UntypableValue, ZygError
+from ..departures import Departed
+from ..errors import ArgumentError, InternalError, Misuse, Unsupported, UntypableValue, ZygError
 from ..fallback import check_repeatable, strict
 from ..ir.records import record
 from ..ir.types import Type
 from ..own import is_own
-from ..transforms import Transform, argument_name, describe, python_function, transform_of
-from ..typeof import type_of
+from ..transforms import describe, python_function, transform_of
+from ..typeof import MAX_ROWS, type_of
 from .stages import staged, unbound
-from .tape import Tape, tape
+from .tape import Tape, counted
 
 # So many of the functions that are called are looked at.
 CALLEES = 100
@@ -173,17 +174,21 @@ def explain(function: Callable[..., Any], /, *args: Any, run: bool = True, **key
         raise TypeError(f"explain takes a function and its arguments; {function!r} is not a function")
     function, args, keywords = unbound(function, args, keywords)
     plain = python_function(function)
-    refusal = _refusal(pullback, (function, *args), keywords)
-    value_refusal = _refusal(function, args, keywords)
+    asked = _asked(function, args, keywords, "optimised" if run else "typed")
+    refusal = asked if isinstance(asked, ZygError) else None
+    if isinstance(refusal, Misuse):  # the value is not a number, which is no matter to pullbacks
+        refusal = _refusal(pullback, (function, *args), keywords)
+    # Native derivatives have native values in them, but for what rules stand for.
+    value_refusal = _refusal(function, args, keywords) if refusal is not None or rules.users_rules() else None
     notes: list[str] = []
     calls: list[_Call] = []
     kept: Tape | None = None
     if run:
         calls = _record_calls(function, args, keywords, notes)
-        if refusal is None and _refusal(gradient, (function, *args), keywords) is None:
-            kept = _tape(function, args, keywords, notes)
+        if isinstance(asked, tuple):
+            kept = _tape(*asked, function, args, keywords, notes)
     code = _code_of(plain)
-    named = hasattr(plain, "__qualname__") or transform_of(function) is not None
+    named = _has_name(plain) or transform_of(function) is not None
     root = Piece(
         describe(function) if named else type(function).__qualname__,
         code.co_filename if code is not None else "",
@@ -204,23 +209,39 @@ def _callee(call: _Call, with_native: bool) -> Piece:
     return Piece(call.name, call.file, call.line, call.parameters, refusal, inline)
 
 
-def _refusal(function: Any, args: tuple[Any, ...], keywords: dict[str, Any], apart: bool = False) -> ZygError | None:
-    """Why a call has no native code; None if it has. `apart`: code that Python code can call."""
-    transform = transform_of(function) or Transform("jit", function)
-    for at, value in enumerate(args):
-        try:
-            if not isinstance(value, Type):
-                type_of(value)
-        except UntypableValue as error:
-            error.argument = argument_name(transform, at, args)
-            return error.with_traceback(None)
+def _asked(
+    function: Any, args: tuple[Any, ...], keywords: dict[str, Any], until: str
+) -> tuple[pipeline.Request, Any] | ZygError:
+    """The gradient as it is compiled, as far as to this stage, or why it goes through Python."""
+    found = _staged(lambda wanted: (wanted, pipeline.compile(wanted, until)), gradient, (function, *args), keywords)
+    known = known_refusal(function, args, keywords) if isinstance(found, tuple) else None
+    if known is None:
+        return found
+    return Unsupported(
+        f"a call before this one, with arguments of the same kinds, was refused, which is not tried again. The reason: {known}"
+    )
+
+
+def _refusal(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> ZygError | None:
+    """Why a call has no native code; None if it has."""
+    found = _staged(lambda wanted: pipeline.compile(wanted, "typed"), function, args, keywords)
+    return found if isinstance(found, ZygError) else None
+
+
+def _staged(
+    run: Callable[[pipeline.Request], Any],
+    function: Any,
+    args: tuple[Any, ...],
+    keywords: dict[str, Any],
+    exact: bool | None = None,
+) -> Any:
+    """What `run` makes of a call, or the error that says why there is no native code for it."""
     try:
-        inferred = staged(lambda wanted: pipeline.compile(wanted, "typed"), function, args, keywords)
-        if apart:
-            check_repeatable(inferred)
+        return staged(run, function, args, keywords, exact=exact)
     except (Unsupported, ArgumentError, InternalError) as error:
         return error.with_traceback(None)
-    return None
+    except RecursionError as error:
+        return Unsupported(f"the compiler's recursion: {error}")
 
 
 def _code_of(function: Any) -> types.CodeType | None:
@@ -245,14 +266,23 @@ def _named(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tu
 def _type_text(value: Any) -> str:
     if isinstance(value, Type):
         return str(value)
-    if hasattr(value, "__qualname__") or transform_of(value) is not None:
+    if _has_name(value) or transform_of(value) is not None:
         return describe(value)
     if isinstance(value, (str, bytes)):
         return type(value).__qualname__
     try:
-        return str(type_of(value))
-    except UntypableValue:
+        return str(type_of(value, lends_beyond=MAX_ROWS))
+    except (UntypableValue, RecursionError):
         return type(value).__qualname__
+
+
+def _has_name(value: Any) -> bool:
+    """Whether this is a function, a class or the like. (An object's `__getattr__` is not asked: it may not be ready for that.)"""
+    try:
+        object.__getattribute__(value, "__qualname__")
+    except AttributeError:
+        return False
+    return True
 
 
 # ------------------------------------------------------------------------------------------------- running
@@ -284,7 +314,13 @@ class _Call:
     def refusal(self) -> ZygError | None:
         if self.untypable is not None:
             return self.untypable
-        return _refusal(pullback, (self.function, *self.types), self.keywords, apart=True)
+        found = _staged(_apart, pullback, (self.function, *self.types), self.keywords, exact=True)
+        return found if isinstance(found, ZygError) else None
+
+
+def _apart(wanted: pipeline.Request) -> None:
+    """Compile what Python code can call."""
+    check_repeatable(pipeline.compile(wanted, "typed"))
 
 
 def _record_calls(function: Any, args: tuple[Any, ...], keywords: dict[str, Any], notes: list[str]) -> list[_Call]:
@@ -383,21 +419,33 @@ def _call_of(frame: types.FrameType) -> _Call:
         except UntypableValue as error:
             error.argument = name
             untypable = untypable or error.with_traceback(None)
+        except RecursionError:
+            untypable = untypable or UntypableValue("objects in objects, too deep for the compiler", argument=name)
     given = tuple(found[name] for name, _ in positional if name in found)
     keywords = {name: found[name] for name, _ in named if name in found}
     parameters = tuple((name, _type_text(value)) for name, value in (*positional, *named))
     return _Call(code, function, given, keywords, untypable, parameters)
 
 
-def _tape(function: Any, args: tuple[Any, ...], keywords: dict[str, Any], notes: list[str]) -> Tape | None:
-    if keywords or _copies(args, notes) is None:
+def _tape(
+    wanted: pipeline.Request,
+    inferred: Any,
+    function: Any,
+    args: tuple[Any, ...],
+    keywords: dict[str, Any],
+    notes: list[str],
+) -> Tape | None:
+    copies = None if keywords else _copies(args, notes)
+    if copies is None:
         return None
     with _quiet():
         try:
-            return tape(function, *args)
+            return counted(wanted, inferred, (function, *copies))
+        except Departed as error:
+            notes.append(f"this call goes through Python all the same, as {error}")
         except Exception as error:
             notes.append(f"no tape: the gradient raises {type(error).__name__}: {error}")
-            return None
+    return None
 
 
 def _copies(value: Any, notes: list[str]) -> Any:

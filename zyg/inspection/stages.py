@@ -9,11 +9,11 @@ from typing import Any
 
 from .. import pipeline
 from ..binding import Binder
-from ..dispatch import compile_lock
-from ..errors import ArgumentError, NeedsConstant, Unsupported, UntypableValue
+from ..dispatch import ByValue, Dispatcher, compile_lock
+from ..errors import Unsupported
 from ..ir.core import Function
 from ..ir.types import Type
-from ..transforms import Transform, argument_name, describe, effective_options, python_function, transform_of
+from ..transforms import Transform, describe, effective_options, python_function, transform_of
 from ..typeof import Typing
 
 
@@ -33,24 +33,11 @@ def staged(
     function: Callable[..., Any],
     args: tuple[Any, ...],
     keywords: dict[str, Any] | None = None,
-) -> Any:
-    """What `run` makes of a call of `function`; with integers as constants where there is no other way."""
-    wanted = request(function, args, keywords)
-    with compile_lock:
-        try:
-            return run(wanted)
-        except NeedsConstant:
-            return run(request(function, args, keywords, by_value=True))
-
-
-def request(
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-    keywords: dict[str, Any] | None = None,
     *,
-    by_value: bool = False,
-) -> pipeline.Request:
-    """A call of `function` with these arguments, which may be types already. `by_value`: integers are constants."""
+    exact: bool | None = None,
+) -> Any:
+    """What `run` makes of a call of `function` with these arguments, which may be types already, in the way that a call goes which is
+    compiled. `exact`: see `Dispatcher`."""
     if not callable(function):
         raise TypeError(f"this takes a function and its arguments; {function!r} is not a function")
     function, args, keywords = unbound(function, args, keywords or {})
@@ -58,19 +45,37 @@ def request(
     plain = python_function(function) if transform.kind == "jit" else None
     if isinstance(plain, python_types.FunctionType):
         Binder(plain)(args, keywords)  # TypeError, in Python's words, if the function cannot be called so
-    types: list[Type] = []
-    typing = Typing()
-    typing.by_value = by_value
-    for at, arg in enumerate([*args, *keywords.values()]):
-        if isinstance(arg, Type):
-            types.append(arg)
-            continue
-        try:
-            types.append(typing.argument(arg))
-        except UntypableValue as error:
-            name = argument_name(transform, at, args) if at < len(args) else list(keywords)[at - len(args)]
-            raise ArgumentError(f"{describe(function)}(): argument '{name}': {error}", name) from None
-    return pipeline.Request(function, tuple(types), tuple(keywords), effective_options(transform), by_value)
+    with compile_lock:
+        return _Staging(run, function, transform, exact).specialise(args, keywords)
+
+
+class _Staging(Dispatcher):
+    """Takes calls to a stage, and keeps nothing."""
+
+    def __init__(
+        self,
+        run: Callable[[pipeline.Request], Any],
+        function: Callable[..., Any],
+        transform: Transform,
+        exact: bool | None,
+    ):
+        super().__init__(transform, exact=exact)
+        self._run = run
+        self._function = function
+
+    def type_of(self, typing: Typing, value: Any) -> Type:
+        return value if isinstance(value, Type) else super().type_of(typing, value)
+
+    def _specialise(
+        self, args: tuple[Any, ...], keywords: dict[str, Any], apart: int, by_value: ByValue, compiles: bool = True
+    ) -> Any:
+        types = self.types_of(args, keywords, apart, by_value)
+        options = effective_options(self.transform)
+        wanted = (self._function, types, tuple(keywords), options, by_value.variables, bool(self.exact))
+        return self._run(pipeline.Request(*wanted))
+
+    def _keep_way(self, args: tuple[Any, ...], keywords: dict[str, Any], apart: int, by_value: ByValue) -> None:
+        pass
 
 
 def ssa_function(function: Callable[..., Any]) -> Function:
@@ -166,7 +171,6 @@ __all__ = [
     "adjoint_module",
     "compiled",
     "object_adjoint",
-    "request",
     "ssa_function",
     "tangent_module",
     "typed_module",

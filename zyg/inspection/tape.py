@@ -79,28 +79,34 @@ def tape_bytes(function: Callable[..., Any], /, *args: Any, argnums: int | tuple
 
 def tape(function: Callable[..., Any], /, *args: Any, argnums: int | tuple[int, ...] | None = None) -> Tape:
     """Run the gradient of `function` at (copies of) `args`; what was on its tape, and which lines asked for it."""
-    from ..backend.calling import make_entry, new_callable, set_entries
     from .stages import staged
 
+    if argnums is None:
+        callee, given = gradient, (function, *args)
+    else:
+        callee, given = value_and_grad(function, argnums), args
+    wanted, inferred = staged(lambda wanted: (wanted, pipeline.compile(wanted, "optimised")), callee, given)
+    return counted(wanted, inferred, (*given[: len(given) - len(args)], *copy.deepcopy(args)))
+
+
+def counted(wanted: pipeline.Request, inferred: Any, given: tuple[Any, ...]) -> Tape:
+    """What is on the tape of an optimised gradient, which is run with its tape counted; that changes the module."""
+    from ..backend.calling import make_entry, new_callable, set_entries
+
     with compile_lock:
-        if argnums is None:
-            callee, given = gradient, (function, *args)
-        else:
-            callee, given = value_and_grad(function, argnums), args
-        wanted, inferred = staged(lambda wanted: (wanted, pipeline.compile(wanted, "optimised")), callee, given)
         sites = count_pushes(inferred.module, inferred.entry)
-        counted = replace(inferred, result=Tuple((inferred.result, _COUNTER)))
+        instrumented = replace(inferred, result=Tuple((inferred.result, _COUNTER)))
         for name, stage in pipeline.STAGES[_after("optimised") :]:
             with pipeline.timed("tape", name):
-                counted = stage(wanted, counted)
+                instrumented = stage(wanted, instrumented)
         entry = make_entry(
-            counted.native,
+            instrumented.native,
             guards=native_guards(inferred.guards),
             inputs=[native_input(source) for source in inferred.inputs],
         )
     run = new_callable(_refused, "tape")
     set_entries(run, [entry])
-    _, counter = run(*given[: len(given) - len(args)], *copy.deepcopy(args))
+    _, counter = run(*given)
     return Tape(int(counter[_NOW + 1]), int(counter[_ARRAYS + 1]), _by_line(sites, counter.tolist()))
 
 
@@ -290,4 +296,4 @@ def _shares(site: _Site) -> Iterator[tuple[Type, Position | None, int]]:
     yield from zip(site.types, site.askers, sizes)
 
 
-__all__ = ["Saved", "Tape", "count_pushes", "record_size", "tape", "tape_bytes"]
+__all__ = ["Saved", "Tape", "count_pushes", "counted", "record_size", "tape", "tape_bytes"]

@@ -110,13 +110,13 @@ def components(roots: Iterable[Node], successors: Callable[[Node], Iterable[Node
 
 @lru_cache(256)
 def _dominance(successors: tuple[tuple[int, ...], ...]) -> tuple[list[int], list[int], _Tree]:
-    """What _immediate_dominators says of a graph with root 0, and the tree of that.  Passes ask for the same graphs again and again:
+    """What immediate_dominators says of a graph with root 0, and the tree of that.  Passes ask for the same graphs again and again:
     few of them change it, and loops over elements are alike.  Nobody may change the answer."""
-    idom, order = _immediate_dominators(successors, 0)
+    idom, order = immediate_dominators(successors, 0)
     return idom, order, _Tree(idom, order)
 
 
-def _immediate_dominators(successors: Sequence[Sequence[int]], root: int) -> tuple[list[int], list[int]]:
+def immediate_dominators(successors: Sequence[Sequence[int]], root: int) -> tuple[list[int], list[int]]:
     """(immediate dominator per node, -1 where not reachable; nodes in reverse postorder). The root is its own."""
     count = len(successors)
     number = [-1] * count  # in postorder

@@ -33,7 +33,7 @@ from ..ir.readymade import Readymade
 from ..ir.records import _FIELDS, record
 from ..pipeline import Compiled, Request
 from ..transforms import Transform
-from ..typeof import type_of
+from ..typeof import input_type
 from .describing import PLAIN, NotPlain, digest, is_zygs, named
 from .places import Places, given, reached
 
@@ -367,7 +367,7 @@ class _Reading:
         return kind, x, *names, self.there[value]
 
     def input(self, kind: str, container: int, name: str | None, described: bytes) -> Input:
-        type = type_of(input_value(Input(kind, self.there[container], name, t.NONE)))
+        type = input_type(input_value(Input(kind, self.there[container], name, t.NONE)))
         if digest(type) != described:
             raise NotPlain
         return Input(kind, self.there[container], name, type)

@@ -44,7 +44,7 @@ class CFunction:
     returns: bool = False
 
     def __call__(self, *args: Any) -> Any:
-        raise TypeError(f"{self.name} of BLAS or LAPACK is for compiled code")
+        raise TypeError(f"{self.name} of BLAS or LAPACK is for native code")
 
     def emit(self, e: Evaluator, *args: Abstract) -> Abstract:
         from zyg.frontend.scalars import scalar_value

@@ -218,7 +218,7 @@ def numpy_function(e: Evaluator, op: str, z: ComplexValue) -> Abstract:
 
     found = FUNCTIONS.get(getattr(cmath, op, None))
     if found is None:
-        raise e.refuse(f"the NumPy function {op} of a complex number", hint="cmath has what compiled code knows")
+        raise e.refuse(f"the NumPy function {op} of a complex number", hint="cmath has what native code knows")
     return found.of_numpy(e, z, _QUIET[op])
 
 

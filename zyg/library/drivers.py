@@ -119,7 +119,7 @@ def as_varied(x: Any) -> Any:
 def pushforward(function: Any, *args: Any, **keywords: Any) -> Any:
     if once(function, args, **keywords):
         cannot(
-            "zyg.pushforward, in compiled code, of a function that changes something besides its arguments",
+            "zyg.pushforward, in native code, of a function that changes something besides its arguments",
             "take zyg.jvp",
         )
     again, kept = kept_call(function, args)

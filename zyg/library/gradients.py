@@ -266,9 +266,7 @@ def gradient_of(e: Evaluator, d: Differentiated) -> tuple[Abstract, list[Abstrac
 
 def split_function(e: Evaluator, args: tuple[Abstract, ...], what: str) -> tuple[Abstract, list[Abstract]]:
     if any(isinstance(v, Known) and isinstance(v.object, Params) for v in args):
-        raise e.refuse(
-            f"{what} by Params in compiled code", hint="call it from Python, or pass the arrays as arguments"
-        )
+        raise e.refuse(f"{what} by Params in native code", hint="call it from Python, or pass the arrays as arguments")
     if not args:
         e.type_error(f"{what}() missing 1 required positional argument: 'function'")
     return args[0], list(args[1:])

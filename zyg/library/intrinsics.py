@@ -22,9 +22,7 @@ def compiled_only(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(f)
     def refused(*_: Any, **__: Any) -> NoReturn:
-        raise TypeError(
-            f"{f.__module__}.{f.__name__} stands for an instruction of compiled code: Python cannot call it"
-        )
+        raise TypeError(f"{f.__module__}.{f.__name__} stands for an instruction of native code: Python cannot call it")
 
     return refused
 

@@ -148,7 +148,7 @@ def _through(e: Evaluator, function: Abstract, d: Abstract) -> Abstract:
                 hint="return a number for a number, an array for an array",
             )
     if not isinstance(d, (Number, ArrayValue)):
-        raise e.refuse("a hook that compiled code does not know, on a structure", types=[describe(d, e.heap)],
+        raise e.refuse("a hook that native code does not know, on a structure", types=[describe(d, e.heap)],
                        hint="hook each number or array of it")  # fmt: skip
     return python_call(e, hooks.Hooked(called), [d], disassemble(e, d, []))
 

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from zyg import tracebacks
 from zyg.backend.pullbacks import in_field
 from zyg.errors import Unsupported
 
@@ -453,6 +454,7 @@ def _kept_by_exception(x: BaseException, name: str) -> tuple[Any, Any]:
 
 
 def _of_interpreter(x: BaseException, y: Any) -> tuple[Any, Any]:
+    tracebacks.note(x)
     what = f"a derivative through the arguments of {kind_of(x)} that was not raised by differentiated code"
     return foreign.hidden(y, what, "raise an exception with what you need, or keep that in a variable")
 

@@ -145,7 +145,7 @@ def _len(x: Any, /) -> tuple[Any, Any]:
     return reentry.called(len, (x,), {}) if made is None else shift(made)
 
 
-def _tells_its_class(x: Any) -> bool:
+def tells_its_class(x: Any) -> bool:
     """Whether nothing of the user's runs where an object is asked for its `__class__`."""
     t = type(x)
     if t in reach.SIZED or t is abc.ABCMeta:
@@ -163,7 +163,7 @@ def _checked(f: Any) -> Any:
         if type(cls) is type and issubclass(type(x), cls):
             return f(x, cls), None  # which is not asked
         derived = x if f is issubclass else type(x)
-        if isinstance(derived, type) and _tells_its_class(x) and asking.asks_nobody(cls, derived):
+        if isinstance(derived, type) and tells_its_class(x) and asking.asks_nobody(cls, derived):
             return f(x, cls), None
         classes = [c for part in asking.classes_in(cls) for c in asking.asked(part)]
         return shift(reentry.followed(f, (x, cls), others=(*classes, *map(type, classes)), inside=False))
@@ -310,6 +310,8 @@ def _float(x: Any = 0.0, /) -> tuple[Any, Any]:
     t = type(x)
     if t is float:
         return x, 1.0
+    if t is int:
+        return float(x), 1.0
     if t is str or t is bool:
         return float(x), None
     if issubclass(t, float) and (t.__float__ if type(t) is type else find(t, "__float__")) is _to_float:
@@ -406,12 +408,19 @@ def run_complex(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return tuple(given)
 
 
-@known(round)
-def _round(x: Any, ndigits: Any = None) -> tuple[Any, Any]:
+@known(round, exact=True)
+@passes()
+def _round(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    if len(args) == 1 and not kwargs and (type(args[0]) is float or type(args[0]) is int):
+        return round(args[0]), None
+    return calls.run_known(_rounded, *args, **kwargs)
+
+
+def _rounded(x: Any, ndigits: Any = None) -> tuple[Any, Any]:
     if ndigits is not None and type(ndigits) is not int:
         ndigits, asked = reentry.index_of(ndigits)
         if asked is not None:
-            y, back = _round(x, ndigits)
+            y, back = _rounded(x, ndigits)
             return y, (reentry.run_at_index, back, asked)
     method = method_of(x, "__round__")
     if method is not None:
@@ -420,6 +429,9 @@ def _round(x: Any, ndigits: Any = None) -> tuple[Any, Any]:
     if ndigits is None or type(x) is int:
         return y, None
     return y, 0.0
+
+
+calls.takes_what(_round, _rounded)
 
 
 @known(divmod)

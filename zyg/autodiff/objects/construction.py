@@ -188,6 +188,9 @@ def record_set_update(x: Any, values: Any) -> Any:
     if holds_labels(values):
         set.update(x, values)
         return None
+    update = draining.UPDATING.get(type(values))
+    if update is not None:
+        return update(x, values)
     of_set = isinstance(values, (set, frozenset))
     iterator, rec = iteration.plain_pairs(values) if of_set else iteration.pairs(values)
     if rec is None:

@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from . import calls, classes, generators, later, spreading
+from .backs import run_shifted
 from .calls import known, method
 from .cotangents import accumulate
 from .generators import Generator
@@ -109,6 +110,8 @@ def _manager(func: Any, args: tuple[Any, ...], kwds: dict[str, Any]) -> tuple[An
 def _run_manager(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, inner, manager = back
     given = calls.run(inner, None, shadows) or (None, None, None)
+    if id(manager) not in shadows.holders:
+        return None, *given
     func, args = shadows.take_attr(manager, "func"), shadows.take_attr(manager, "args")
     return None, accumulate(given[0], func), accumulate(given[1], args), given[2]
 
@@ -119,24 +122,50 @@ def _is_simple(manager: Any) -> bool:
 
 @known(_Manager.__enter__, exact=True)
 def _enter(manager: Any) -> tuple[Any, Any]:
-    if not _is_simple(manager):
-        return calls.call(_enter_in_python, (manager,))
+    return _entered(manager) if _is_simple(manager) else calls.call(_enter_in_python, (manager,))
+
+
+def _enter_as_method(manager: Any) -> tuple[Any, Any]:
+    return _entered(manager) if _is_simple(manager) else _as_method(calls.call(_enter_in_python, (manager,)))
+
+
+def _entered(manager: Any) -> tuple[Any, Any]:
+    """Nothing flows to the manager itself."""
     del manager.args, manager.kwds, manager.func
     try:
-        item, back = generators.record_next(manager.gen)
+        return generators.record_next(manager.gen)
     except StopIteration:
         raise RuntimeError("generator didn't yield") from None
-    return item, back
+
+
+def _as_method(made: tuple[Any, Any]) -> tuple[Any, Any]:
+    y, back = made
+    return y, None if back is None else (run_shifted, back)
 
 
 @known(_Manager.__exit__, exact=True)
 def _exit(manager: Any, typ: Any, value: Any, traceback: Any) -> tuple[Any, Any]:
+    made = _left(manager, typ, value, traceback)
+    return calls.call(_exit_in_python, (manager, typ, value, traceback)) if made is None else made
+
+
+def _exit_as_method(manager: Any, typ: Any, value: Any, traceback: Any) -> tuple[Any, Any]:
+    made = _left(manager, typ, value, traceback)
+    return _as_method(calls.call(_exit_in_python, (manager, typ, value, traceback))) if made is None else made
+
+
+calls.AS_METHODS[_Manager.__enter__] = _enter_as_method, 1
+calls.AS_METHODS[_Manager.__exit__] = _exit_as_method, 4
+
+
+def _left(manager: Any, typ: Any, value: Any, traceback: Any) -> tuple[Any, Any] | None:
+    """(value, back) of `__exit__`, whose back gives no cotangents; None where the library's code is followed."""
     if not _is_simple(manager):
-        return calls.call(_exit_in_python, (manager, typ, value, traceback))
+        return None
     generator = manager.gen
     if typ is not None:
         if value is None or isinstance(value, _THAT_GENERATORS_CHANGE) or generators.gives_items_of_another(generator):
-            return calls.call(_exit_in_python, (manager, typ, value, traceback))
+            return None
         return _thrown(generator, value, traceback)
     try:
         generators.last_step(generator)

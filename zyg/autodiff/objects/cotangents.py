@@ -124,18 +124,16 @@ def accumulate(x: Any, y: Any) -> Any:
 
 def sums(x: tuple[Any, ...], y: tuple[Any, ...]) -> tuple[Any, ...]:
     """The sums of the cotangents of items, of which there are as many."""
-    if len(x) == 3:  # (as below: points and rows of tables mostly are so short)
+    if len(x) == 2:  # as a rule, of numbers
+        (a, b), (c, d) = x, y
+        if type(a) is type(b) is type(c) is type(d) is float:
+            return a + c, b + d
+    elif len(x) == 3:  # of which some are often left out, as fields of named tuples
         (a, b, c), (u, v, w) = x, y
         return (
             u if a is None else a if u is None else a + u if type(a) is float else accumulate(a, u),
             v if b is None else b if v is None else b + v if type(b) is float else accumulate(b, v),
             w if c is None else c if w is None else c + w if type(c) is float else accumulate(c, w),
-        )
-    if len(x) == 2:
-        (a, b), (u, v) = x, y
-        return (
-            u if a is None else a if u is None else a + u if type(a) is float else accumulate(a, u),
-            v if b is None else b if v is None else b + v if type(b) is float else accumulate(b, v),
         )
     return tuple(
         [b if a is None else a if b is None else a + b if type(a) is float else accumulate(a, b) for a, b in zip(x, y)]

@@ -8,6 +8,7 @@ from itertools import repeat
 from typing import Any
 
 from zyg.autodiff import objects
+from zyg.backend.phrases import PLAIN_KEYS
 
 from . import sources, wholes
 from .cotangents import accumulate
@@ -119,13 +120,16 @@ def leading_pairs(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any,
 def _leading_directly(x: Direct, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
     """No code runs where it steps on, so that all items can be taken."""
     both = list(x.base)
-    items = [item for item, _ in both]
+    if 0 < len(both) < _FEW:
+        items, parts = map(list, zip(*both))
+    else:
+        items, parts = [item for item, _ in both], [part for _, part in both]
     rest = None
     if not types.issuperset(map(type, items)):
         count = next(n for n, item in enumerate(items, 1) if type(item) not in types)
         rest = Direct(iter(both[count:]), x.whole, x.kind)
-        del items[count:], both[count:]
-    return items, (_give_parts, x.whole, [part for _, part in both]), rest
+        del items[count:], parts[count:]
+    return items, (_give_parts, x.whole, parts), rest
 
 
 # By type, where that is shorter.
@@ -158,6 +162,9 @@ DRAINS: dict[type, Callable[[Any], tuple[list[Any], tuple[Any, ...]]]] = {}
 
 # By type: what brings all items to the end of a list, and gives the pullback of that.
 EXTENDING: dict[type, Callable[[Any, Any], Any]] = {}
+
+# The same for a set.
+UPDATING: dict[type, Callable[[Any, Any], Any]] = {}
 
 
 def give(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
@@ -215,8 +222,23 @@ def _give_items(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> N
             shadow[key] = d if old is None else old + d if type(old) is float else accumulate(old, d)
 
 
+def _drain_keys(x: dict[Any, Any]) -> tuple[list[Any], tuple[Any, ...]]:
+    return (list(x), (_give_nothing,)) if PLAIN_KEYS.issuperset(map(type, x)) else drained_pairs(x)
+
+
+def _drain_plain(x: Any) -> tuple[list[Any], tuple[Any, ...]]:
+    """What gives ints and text."""
+    return list(x), (_give_nothing,)
+
+
+def _give_nothing(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+    pass
+
+
 DRAINS[Values] = _drain_values
 DRAINS[Items] = _drain_items
+DRAINS[dict] = _drain_keys
+DRAINS[str] = DRAINS[range] = _drain_plain
 
 
 def _give_tuple(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
@@ -238,7 +260,7 @@ def _give_parts(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> N
     whole.add_all(shadows, parts, ds)
 
 
-WITHOUT_STEPS = frozenset({_give_tuple, give_list})  # where nothing is to be done if nothing has come
+WITHOUT_STEPS = frozenset({_give_tuple, give_list, _give_nothing})  # where nothing is to be done if nothing has come
 
 
 def give_backs(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
@@ -258,6 +280,7 @@ __all__ = [
     "DRAINS",
     "EXTENDING",
     "LEADING",
+    "UPDATING",
     "again",
     "drained",
     "drained_pairs",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from zyg.autodiff import objects
-from zyg.remedies import remedy
+from zyg.remedies import rule_of
 
 from . import foreign, library_calls, memory, user_rules
 from .backs import run
@@ -65,9 +65,7 @@ def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: An
     what = f"a derivative through `{name}`, which zyg cannot see into"
     if user_rules.tangent_of(f) is not None:
         what = f"a derivative in reverse mode through `{name}`, which has a rule for forward mode only"
-    known = remedy(name)
-    about = f" ({known})" if known is not None else ""
-    hint = f"give it a rule with @zyg.adjoint({name}){about}, or wrap its arguments in zyg.stop_gradient"
+    hint = f"{rule_of(name)}, or wrap its arguments in zyg.stop_gradient"
     if library_calls.knows(f):
         hint = "call it in a function of its own with @zyg.jit, which gives a new array or a number, or wrap its arguments in zyg.stop_gradient"
     value, back = foreign.result(value, what, hint, operands)

@@ -9,6 +9,7 @@ where the consumer found the end: where a loop is over, or where the exception t
 from __future__ import annotations
 
 import builtins
+import dis
 import threading
 import weakref
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from types import CodeType
 from typing import Any, NoReturn
 
 from zyg.autodiff import objects
+from zyg.autodiff.identity import ByIdentity
 from zyg.errors import Unsupported, ZygError
 
 from . import foreign, later, sources
@@ -138,7 +140,9 @@ class Record:
     def __init__(self, generator: Generator, back: Any):
         self.back = back
         self.code: CodeType = generator.forward.gi_code
-        self.closing = acts_when_closed(generator.forward)  # whether it may do something when it is closed
+        closing = later.compile.CLEAN_UP.get(id(self.code))
+        # Whether it may do something when it is closed.
+        self.closing = closing if closing is False else acts_when_closed(generator.forward)
         self.generator = weakref.ref(generator) if self.closing else None  # for who has to close it
         self.items = 0  # how many there were
         self.before = [0]  # how many steps there had been when the end was found
@@ -174,11 +178,12 @@ class Generator(Iterator):
 
     __slots__ = ("_pairs", "forward", "record")
 
+    kind = "generator"
+
     def __init__(self, forward: Any):
         back = next(forward)
         self.forward = forward
         self.record = Record(self, back)
-        self.kind = "generator"
         self._pairs: Any = _NO_PAIRS  # weakly: they refer to this
 
     @property
@@ -385,13 +390,27 @@ def gives_items_of_another(generator: Generator) -> bool:
     while type(forward) is Generator:  # in a second derivative
         forward = forward.forward
     frame = forward.gi_frame
-    if frame is not None:
+    if frame is not None and _delegates(frame.f_code):
         if forward.gi_yieldfrom is not None:
             return True
         for x in frame.f_locals.values():
             if type(x) is Generator and type(x.forward) is Away:
                 return True
     return False
+
+
+def _delegates(code: CodeType) -> bool:
+    """Whether there is `yield from` in a generator, by the code of its forward half."""
+    found = _DELEGATES.get(id(code))
+    if found is None:
+        calls = any(getattr(x, "__module__", None) == _DELEGATION for x in code.co_consts)
+        found = calls or any(instr.opname == "SEND" for instr in dis.get_instructions(code))
+        _DELEGATES.note(code, found)
+    return found
+
+
+_DELEGATES = ByIdentity()
+_DELEGATION = f"{__package__}.delegation"  # the module of what such a half calls
 
 
 def record_throw(generator: Generator, *exception: Any) -> tuple[Any, Any]:
@@ -722,7 +741,19 @@ def drained(generator: Generator) -> tuple[list[Any], tuple[Any, ...]]:
         raise
     record.items = before + len(items)
     record.done = True
-    return items, (_give_generator, record, before, len(items), given)
+    return items, (give_generator, record, before, len(items), given)
+
+
+class _Undone:
+    """A generator of which all is undone."""
+
+    __slots__ = ("cotangents",)
+
+    left = 0
+    sent = None
+
+    def __init__(self, cotangents: Any):
+        self.cotangents = cotangents
 
 
 def resume_in_turn(reversal: _Reverse, ds: Any, count: int) -> None:
@@ -762,7 +793,7 @@ def leading(generator: Generator, types: frozenset[type]) -> tuple[list[Any], tu
         raise
     record.items = before + len(items)
     record.done = rest is None
-    return items, (_give_generator, record, before, len(items), given), rest
+    return items, (give_generator, record, before, len(items), given), rest
 
 
 def extending(x: Any, generator: Generator) -> Any:
@@ -787,11 +818,16 @@ def extending(x: Any, generator: Generator) -> Any:
 
 
 def _run_extending(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    undo_items(back, shadows.take_appended, shadows)
+
+
+def undo_items(back: tuple[Any, ...], take: Callable[[Any, Any], Any], shadows: Any) -> None:
+    """(..., generator, what its items came to, where each came, how many items and steps there had been before)"""
     _, generator, x, places, before, given = back
     reversal = sources.reversal_of(generator, shadows)
     sources.skip(reversal, max(before + len(places), given))
     if places:
-        resume_in_turn(reversal, map(shadows.take_appended, repeat(x), reversed(places)), len(places))
+        resume_in_turn(reversal, map(take, repeat(x), reversed(places)), len(places))
     if reversal.left > given and generator.started:
         sources.skip(reversal, given)
 
@@ -800,11 +836,31 @@ def _fail_at_once(generator: Generator, error: BaseException, before: int, count
     """A generator is left by an exception which loses the items that it gave before."""
     generator.record.items = before + count
     generator.fail(error)
-    objects.reentry.leave(error, (run_left, (_give_generator, generator.record, before, count, given)))
+    objects.reentry.leave(error, (run_left, (give_generator, generator.record, before, count, given)))
 
 
-def _give_generator(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+def give_generator(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
     """(..., how many items there were before, and how many of these; how many steps there had been)"""
+    _, generator, before, count, given = drain
+    reversals = shadows.reversals
+    at_once = not (before or given) and generator.items == count and generator.done and generator.failed is None
+    if not at_once or id(generator) in reversals:
+        give_by_steps(drain, ds, shadows)
+        return
+    # Nobody else has taken a step of it: it is undone from its end to its beginning.
+    back = generator.back
+    undo = back[0](back, None, shadows).send
+    try:
+        undo(None)
+        for d in [None] * count if ds is None or not count else ds[count - 1 :: -1]:
+            undo(d)
+    except StopIteration as end:
+        reversals[id(generator)] = _Undone(end.value)
+        shadows.kept.append(generator)
+
+
+def give_by_steps(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+    """The same, whoever has taken steps."""
     _, generator, before, count, given = drain
     reversal = sources.reversal_of(generator, shadows)
     down_to = before + count

@@ -48,12 +48,8 @@ def _list(iterable: Any = (), /) -> tuple[Any, Any]:
     if type(iterable) is list:
         y = iterable[:]
         return y, (subscripts.run_list_part, y, iterable, 0)
-    if type(iterable) in draining.COPIED:
-        y, drain = draining.drained(iterable)
-        return y, (run_copied, y, len(y), drain)
-    y = []
-    back = construction.record_fill(y, iterable)
-    return y, (run_made, back)
+    y, drain = draining.drained(iterable, asked=True)
+    return y, (run_copied, y, len(y), drain)
 
 
 def run_copied(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -101,6 +97,41 @@ def _set(iterable: Any = (), /) -> tuple[Any, Any]:
     y: set[Any] = set()
     back = construction.record_set_update(y, iterable)
     return y, None if back is None else (run_made, back)
+
+
+def _updating(x: set[Any], generator: generators.Generator) -> Any:
+    """All that a generator still gives comes into a set, one after the other: it may look at the set meanwhile."""
+    record = generator.record
+    before, given = record.items, record.given
+    come: list[Any] = []
+    back = (_run_updating, record, x, come, before, given)
+    try:
+        for item in generator.forward:
+            come.append(_THERE_ALREADY)
+            if type(item) not in PLAIN:
+                check_key(item)
+            if item not in x:
+                set.add(x, item)
+                come[-1] = item
+    except BaseException as error:
+        record.items = before + len(come)
+        if not generators.goes_on(generator):  # else it is the item that has no hash
+            generator.fail(error)
+        reentry.leave(error, back)
+        raise
+    record.items = before + len(come)
+    record.done = True
+    return back
+
+
+_THERE_ALREADY = object()
+
+
+def _run_updating(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    generators.undo_items(back, shadows.take_key, shadows)
+
+
+draining.UPDATING[generators.Generator] = _updating
 
 
 def _frozen(cls: type, iterable: Any = (), /) -> tuple[Any, Any]:
@@ -231,7 +262,10 @@ def _sorted(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> tupl
     if type(iterable) is tuple and key is None and INERT.issuperset(map(type, iterable)):
         return sorted(iterable, reverse=reverse), None
     items, drain = draining.drained(iterable, asked=True)
-    order, asked = order_of(items, key, reverse, drain)
+    if key is None and PLAIN.issuperset(map(type, items)):
+        order, asked = sorted(range(len(items)), key=items.__getitem__, reverse=reverse), None
+    else:
+        order, asked = order_of(items, key, reverse, drain)
     y = [items[k] for k in order]
     return y, (run_sorted, y, order, asked, drain)
 
@@ -293,13 +327,42 @@ calls.takes_what(_iter, _until)
 
 @known(next, exact=True)
 def _next(*args: Any) -> tuple[Any, Any]:
-    if len(args) == 1:
+    if len(args) == 1 or len(args) == 2:
         t = type(args[0])
         if t is generators.Generator:
-            return generators.record_next(args[0])
+            return generators.record_next(args[0]) if len(args) == 1 else _next_of_generator(*args)
+        if t is iteration.Direct or t is iteration.Endless:
+            return _next_directly(*args)
         if t is Iterator:
-            return _stepped(args[0], MISSING)
+            return _stepped(*args)
     return calls.run_known(_step, *args)
+
+
+def _next_directly(it: iteration.Direct, default: Any = MISSING) -> tuple[Any, Any]:
+    """No code runs where it steps on, and nothing is to be undone at its end."""
+    step = next(it.base, None)
+    if step is not None:
+        return step[0], (iteration.run_part, it.whole, step[1])
+    if default is MISSING:
+        raise StopIteration
+    return default, (run_next_default, None)
+
+
+def _next_of_generator(generator: generators.Generator, default: Any) -> tuple[Any, Any]:
+    """(Nobody sees the exception that tells of the end.)"""
+    record = generator.record
+    try:
+        item = next(generator.forward)
+    except StopIteration:
+        if record.done:
+            return default, (run_next_default, None)
+        record.done = True
+        return default, (run_next_default, (generators.run_end, record, None))
+    except BaseException as error:
+        generator.fail(error)
+        raise
+    record.items += 1
+    return item, (generators.run_item, record, record.items)
 
 
 def _step(it: Any, default: Any = MISSING) -> tuple[Any, Any]:
@@ -315,19 +378,14 @@ def _step(it: Any, default: Any = MISSING) -> tuple[Any, Any]:
         except StopIteration as end:
             return default, (run_next_default, later.escaping.swallowed(end))
     if type(it) is generators.Generator:
-        try:
-            return generators.record_next(it)
-        except StopIteration as end:
-            if default is MISSING:
-                raise
-            return default, (run_next_default, later.escaping.swallowed(end))
+        return generators.record_next(it) if default is MISSING else _next_of_generator(it, default)
     return _stepped(it, default)
 
 
 calls.takes_what(_next, _step)
 
 
-def _stepped(it: Any, default: Any) -> tuple[Any, Any]:
+def _stepped(it: Any, default: Any = MISSING) -> tuple[Any, Any]:
     has, item, back = iteration.record_next(it)
     if not has:
         if default is MISSING:
@@ -348,6 +406,7 @@ known(generators.Generator.send)(generators.record_send)
 known(generators.run_sent)(lambda *args: calls.call(generators.run_sent_by_step, args))
 calls.AS_METHODS[generators.Generator.send] = generators.send_as_method, 2
 known(delegation.delegated, exact=True)(delegation.record_delegated)
+known(generators.give_generator)(lambda *args: calls.call(generators.give_by_steps, args))
 known(generators.resume_in_turn)(lambda *args: calls.call(generators.one_by_one, args))
 known(generators.run_item)(lambda *args: calls.call(generators.run_item_by_step, args))
 known(generators.quickly)(lambda generator: calls.call(generators.slowly, (generator,)))

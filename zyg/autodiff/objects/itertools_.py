@@ -525,7 +525,7 @@ if sys.version_info >= (3, 12):
         return calls.call(keeping_items.batches, (iterable, n), {"strict": strict})
 
 
-@known(itertools.zip_longest)
+@known(itertools.zip_longest, exact=True)
 def _zip_longest(*iterables: Any, fillvalue: Any = None) -> tuple[Any, Any]:
     if iterables and {list}.issuperset(map(type, iterables)):
         return places.longest(iterables, fillvalue)

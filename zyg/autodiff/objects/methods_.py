@@ -21,6 +21,7 @@ from .calls import method
 from .iterables_ import order_of
 from .iteration import Iterator
 from .passing import passes
+from .reach import PLAIN
 
 # ---------------------------------------------------------------------------------------------- methods of list
 
@@ -77,6 +78,10 @@ def run_popped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 @method(list, "remove", exact=True)
 def _remove(x: Any, value: Any) -> tuple[Any, Any]:
+    if type(x) is list and type(value) in PLAIN and PLAIN.issuperset(map(type, x)):
+        index = x.index(value)  # nobody is asked
+        del x[index]
+        return None, (subscripts.run_deleted, x, (index,))
     base = subscripts.base_of(x)
     index, asked = reentry.followed(base.index, (x, value))
     base.__delitem__(x, index)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from zyg import fallback, rules, transforms
+from zyg import fallback, rules, tracebacks, transforms
 from zyg.autodiff import trying
 from zyg.autodiff.python import accesses, escaping, forms, inlining, knowledge
 from zyg.autodiff.python import nested as halves
@@ -146,6 +146,7 @@ def _vanishes(shadow: Any) -> tuple[bool, None]:
 def _attach(exception: BaseException, back: Any, depth: int = 0, *kept: Any) -> tuple[Any, Any]:
     """The pullback is a value like others: an attribute of the exception."""
     escaping.attach(exception, back, depth + 1)
+    tracebacks.note(exception)
     return None, (_run_attach, exception, escaping.name_at(depth + 1))
 
 
@@ -180,6 +181,7 @@ def _left_in(exception: BaseException, depth: int) -> tuple[Any, Any]:
 
 def _taken(back: Any, within: int, exception: BaseException, depth: int) -> tuple[Any, Any]:
     """`within`: within how many others the pullback is that was left."""
+    tracebacks.note(exception)
     return back, None if back is None else (
         _run_taken, exception, escaping.name_at(depth + 1), within, foreign.caller(),
     )  # fmt: skip

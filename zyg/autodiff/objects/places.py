@@ -17,10 +17,10 @@ from zyg.errors import Unsupported
 from . import calls, foreign, iteration, keeping_items
 from .builtins_ import run_shift
 from .calls import known
-from .cotangents import accumulate
+from .cotangents import INERT, accumulate
 from .math_ import place_got
 from .shadows import Elsewhere
-from .wholes import Whole, add_at
+from .wholes import NOBODY, Whole, add_at
 
 _FIRST, _SECOND = itemgetter(0), itemgetter(1)
 
@@ -146,12 +146,16 @@ class Chained(Whole):
             if d is None:
                 continue
             of, at = parts[k]
-            if type(of) is not list:
-                of.add(shadows, at, d)
-                continue
             if of is not x:
+                if type(of) is not list:
+                    of.add(shadows, at, d)
+                    continue
                 x, shadow = of, shadows.list_of(of)
-            add_at(shadow, at, d)
+            if at < len(shadow):  # (as `add_at`, without a call for each item)
+                old = shadow[at]
+                shadow[at] = d if old is None else old + d if type(old) is float else accumulate(old, d)
+            else:
+                add_at(shadow, at, d)
 
 
 def chained(iterables: tuple[Any, ...]) -> Any:
@@ -225,14 +229,13 @@ class _KeyOfStep:
 
 
 class _Longest(Whole):
-    """What `zip_longest` of lists goes through: lists, and the value that fills up."""
+    """What `zip_longest` of lists goes through."""
 
-    __slots__ = ("filled", "lists")
+    __slots__ = ("lists",)
 
-    def __init__(self, lists: tuple[list[Any], ...], fillvalue: Any):
-        super().__init__()
+    def __init__(self, lists: tuple[list[Any], ...]):
+        self.found = NOBODY
         self.lists = lists
-        self.filled = [fillvalue]  # what it gathers is in the shadow of this
 
     def apart(self, shadows: Any, count: int) -> tuple[Any, ...] | None:
         return tuple(map(shadows.list_of, self.lists)) if len(self.lists) == count else None
@@ -253,27 +256,28 @@ class _Longest(Whole):
 
 
 class _Filled(Elsewhere):
-    """The place of what fills up."""
+    """The place of what fills up. What comes to it is kept by its identity."""
 
-    __slots__ = ("whole",)
+    __slots__ = ()
 
     def add(self, shadows: Any, d: Any) -> None:
-        shadows.add_item(self.whole.filled, 0, d)
+        items = shadows.items
+        items[id(self)] = accumulate(items.get(id(self)), d)
 
 
 def longest(lists: tuple[list[Any], ...], fillvalue: Any) -> tuple[Any, Any]:
     """(iterator, back) of `zip_longest`."""
-    whole = _Longest(lists, fillvalue)
     items = itertools.zip_longest(*lists, fillvalue=fillvalue)
     filled = _Filled(math.inf)
-    filled.whole = whole
     places = itertools.zip_longest(*[map(_SECOND, zip(x, itertools.count())) for x in lists], fillvalue=filled)
-    return iteration.Direct(zip(items, places), whole, "zip_longest"), (_run_longest, whole)
+    back = None if type(fillvalue) in INERT else (_run_longest, filled, len(lists))
+    return iteration.Direct(zip(items, places), _Longest(lists), "zip_longest"), back
 
 
 def _run_longest(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    whole = back[1]
-    return None, *[None] * len(whole.lists), shadows.take_item(whole.filled, 0)
+    _, filled, count = back
+    given = shadows.items.pop(id(filled), None)
+    return None if given is None else (None, *[None] * count, given)
 
 
 class _Neighbours(Whole):

@@ -172,8 +172,12 @@ class Shadows:
         `kinds`."""
         if whole is not None and whole[0] is nothing and not isinstance(of := whole[1], (list, dict)):
             found = of.parts(self)
-            if found is not None and tuple(map(type, found)) == kinds:
-                return found
+            if found is not None:
+                if len(kinds) == 2:  # as a rule
+                    if len(found) == 2 and type(found[0]) is kinds[0] and type(found[1]) is kinds[1]:
+                        return found
+                elif tuple(map(type, found)) == kinds:
+                    return found
         return (None,) * len(kinds)
 
     def shadows_apart(self, whole: Any, kinds: tuple[type, ...]) -> tuple[Any, ...]:

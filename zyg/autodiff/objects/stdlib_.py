@@ -403,7 +403,12 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
             foreign.position_of(foreign.caller()),
             hint="give each place a number of its own (x + 0.0), or call the function without its cache (f.__wrapped__)",
         )
-    key = args if unchanged and len(args) > 1 and not known.typed else _key(args, kwargs, known.typed)
+    if unchanged and len(args) > 1 and not known.typed:
+        key: Any = args
+    elif kwargs or known.typed or len(args) == 1 or not _BY_VALUE_OR_IDENTITY.issuperset(map(type, args)):
+        key = _key(args, kwargs, known.typed)
+    else:  # as that does, of numbers and text
+        key = tuple([(_Identity, id(x)) if type(x) is float else x for x in args])
     made = memo.get(key)
     if made is None:
         wrapped = f.__wrapped__
@@ -544,6 +549,7 @@ def _part(x: Any) -> Any:
 
 
 _UNCHANGED = frozenset({int, str, bool})
+_BY_VALUE_OR_IDENTITY = _UNCHANGED | {float}
 
 
 class _Identity:

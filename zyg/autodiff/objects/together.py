@@ -140,7 +140,11 @@ def _gathered(column: Column, count: int, flowing: Callable[[], Iterable[Any]], 
     return [structure.gather(form, d, shadows) for form, d in zip(column, flowing())]
 
 
-def _put_together(make: Callable[[tuple[Any, ...]], Any], columns: list[Any]) -> list[Any] | None:
+# Makes gradients, of rows of the cotangents in them.
+_Make = Callable[[Iterable[tuple[Any, ...]]], Iterable[Any]]
+
+
+def _put_together(make: _Make, columns: list[Any]) -> list[Any] | None:
     """The gradients of all, from the columns of what they hold."""
     none = True  # whether there may be one that has nothing
     for column in columns:
@@ -151,8 +155,10 @@ def _put_together(make: Callable[[tuple[Any, ...]], Any], columns: list[Any]) ->
             none = none and _NONE in kinds
     rows = zip(*columns)
     if not none:
-        return list(map(make, rows))
-    return [make(row) if any(d is not None for d in row) else None for row in rows]
+        return list(make(rows))
+    found = list(rows)
+    made = iter(make([row for row in found if any(d is not None for d in row)]))
+    return [next(made) if any(d is not None for d in row) else None for row in found]
 
 
 class Columned(Alike):
@@ -172,9 +178,9 @@ class Columned(Alike):
                 column.prepare(shadows)
 
     def put_together(
-        self, make: Callable[[tuple[Any, ...]], Any], flowing: Sequence[Callable[[], Iterable[Any]]], shadows: Any
+        self, make: _Make, flowing: Sequence[Callable[[], Iterable[Any]]], shadows: Any
     ) -> list[Any] | None:
-        """The gradients, of what `make` makes one from; `flowing`: for each column the cotangents that are no shadows'."""
+        """The gradients, which `make` makes; `flowing`: for each column the cotangents that are no shadows'."""
         columns = []
         for column, of_column in zip(self.columns, flowing):
             made = _gathered(column, len(self), of_column, shadows)
@@ -215,7 +221,7 @@ class Objects(Columned):
             return None
         flowing = [functools.partial(self.plan.reader(name), holders) for name in self.names]
         cls = structure.fields_class(self.cls, self.names)
-        return self.put_together(functools.partial(tuple.__new__, cls), flowing, shadows)
+        return self.put_together(lambda rows: map(tuple.__new__, repeat(cls), rows), flowing, shadows)
 
 
 class Dicts(Columned):
@@ -246,7 +252,7 @@ class Dicts(Columned):
         if None in items:
             return None
         flowing = [lambda key=key: [d.get(key) for d in items] for key in self.keys]
-        return self.put_together(lambda row: dict(zip(self.keys, row)), flowing, shadows)
+        return self.put_together(lambda rows: [dict(zip(self.keys, row)) for row in rows], flowing, shadows)
 
 
 class Rows(Alike):
@@ -380,9 +386,11 @@ class Plan:
         if any((found := find(cls, name)) is not None and is_slot(cls, found) for name in self.names):
             return False
         dicts = [x.__dict__ for x in asked]
-        if set(map(type, dicts)) != {dict} or not {str}.issuperset(map(type, chain.from_iterable(dicts))):
+        if set(map(type, dicts)) != {dict}:
             return False
-        return set(map(tuple, dicts)) == {self.names}
+        keys = list(chain.from_iterable(dicts))
+        # (No dict has a name twice: none of them is longer than it should be, so that none is shorter.)
+        return {str}.issuperset(map(type, keys)) and keys == list(self.names) * len(dicts)
 
 
 _plans = ByIdentity()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from zyg.errors import Unsupported
-from zyg.remedies import remedy
+from zyg.remedies import rule_of
 
 from . import foreign, iteration, structure
 from .cotangents import INERT, Refused, accumulate
@@ -72,7 +72,7 @@ def run_changed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     for x in objects:
         if foreign.has_shadow(x, shadows):
             what = f"a derivative through `{name}`, which changes its argument and which zyg cannot see into"
-            hint = remedy(name) or f"give it a rule with @zyg.adjoint({name}), or let it work on a copy"
+            hint = f"{rule_of(name)}, or let it work on a copy"
             refused = Refused(Unsupported(what, foreign.position_of(place), hint=hint))
     given = run(inner, d, shadows)
     if refused is None:

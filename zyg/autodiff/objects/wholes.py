@@ -9,10 +9,12 @@ from itertools import count, repeat, tee
 from operator import itemgetter
 from typing import Any
 
+from zyg.backend.phrases import PLAIN_KEYS
+
 from .cotangents import accumulate
 from .iteration import Direct, Endless, Items, Values, mark_keys, place_of_keys
 
-_NOBODY = (None, None)
+NOBODY = (None, None)
 
 
 class Whole:
@@ -23,7 +25,7 @@ class Whole:
     says_where = False  # whether a part is (a list or another whole, the part of that)
 
     def __init__(self) -> None:
-        self.found: Any = _NOBODY
+        self.found: Any = NOBODY
 
     @abstractmethod
     def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
@@ -105,11 +107,18 @@ class Lists(Tuples):
     __slots__ = ("lists",)
 
     def __init__(self, lists: tuple[Any, ...]):  # (what small loops take is this)
-        self.found = _NOBODY
+        self.found = NOBODY
         self.lists = lists
 
     def parts(self, shadows: Any) -> tuple[Any, ...]:
         known = shadows.items
+        if len(self.lists) == 2:  # as a rule
+            a, b = self.lists
+            first = known.get(id(a))
+            if first is None:
+                first = shadows.new_list(a)
+            second = known.get(id(b))
+            return first, shadows.new_list(b) if second is None else second
         return tuple([shadows.new_list(x) if (made := known.get(id(x))) is None else made for x in self.lists])
 
     def add_all(self, shadows: Any, parts: Sequence[Any], ds: list[Any]) -> None:
@@ -126,20 +135,21 @@ class ListsAndTuples(Tuples):
     __slots__ = ("iterables",)
 
     def __init__(self, iterables: tuple[Any, ...]):
-        self.found = _NOBODY
+        self.found = NOBODY
         self.iterables = iterables
 
     def parts(self, shadows: Any) -> tuple[Any, ...]:
-        found = shadows.items.get(id(self))  # by pass: several may run at once
+        items = shadows.items
+        found = items.get(id(self))  # by pass: several may run at once
         if found is None:
-            iterables = self.iterables
-            if _ALL_TUPLES(map(type, iterables)):
-                found = tuple([[None] * count for count in map(len, iterables)])
-            else:
-                found = tuple(
-                    [[None] * tuple.__len__(x) if isinstance(x, tuple) else shadows.list_of(x) for x in iterables]
-                )
-            shadows.items[id(self)] = found
+            made: list[Any] = []  # (in a loop: there are few)
+            for x in self.iterables:
+                if isinstance(x, tuple):
+                    made.append([None] * tuple.__len__(x))
+                else:
+                    shadow = items.get(id(x))
+                    made.append(shadows.list_of(x) if shadow is None else shadow)
+            found = items[id(self)] = tuple(made)
         return found
 
     def taken(self, shadows: Any) -> list[Any]:
@@ -147,12 +157,10 @@ class ListsAndTuples(Tuples):
         found = shadows.items.pop(id(self), None)
         if found is None:
             return [None] * len(self.iterables)
-        if _ALL_TUPLES(map(type, self.iterables)):
-            return [*map(tuple, found)]
-        return [tuple(ds) if isinstance(x, tuple) else None for x, ds in zip(self.iterables, found)]
-
-
-_ALL_TUPLES = frozenset({tuple}).issuperset
+        taken: list[Any] = []
+        for x, ds in zip(self.iterables, found):
+            taken.append(tuple(ds) if isinstance(x, tuple) else None)
+        return taken
 
 
 class NumberedTuple(ListsAndTuples):
@@ -180,7 +188,7 @@ class Numbered(Tuples):
     __slots__ = ("items",)
 
     def __init__(self, items: list[Any]):
-        self.found = _NOBODY
+        self.found = NOBODY
         self.items = items
 
     def parts(self, shadows: Any) -> tuple[Any, ...]:
@@ -344,10 +352,12 @@ class Entries(Whole):
 
     __slots__ = ("mapping", "place")
 
-    def __init__(self, mapping: dict[Any, Any]):
-        self.found = _NOBODY
+    def __init__(self, mapping: dict[Any, Any], keys: Any = None):
+        """`keys`: where the class of the dict may have others in their place."""
+        self.found = NOBODY
         self.mapping = mapping
-        self.place = place_of_keys(mapping)
+        plain = PLAIN_KEYS.issuperset(map(type, mapping if keys is None else keys))
+        self.place = None if plain else place_of_keys(mapping)
 
     def parts(self, shadows: Any) -> tuple[Any, ...] | None:
         if self.place is not None:

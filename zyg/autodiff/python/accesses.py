@@ -9,7 +9,14 @@ from __future__ import annotations
 import functools
 from abc import ABCMeta
 from collections.abc import Callable
-from types import FunctionType, MethodDescriptorType, MethodType, ModuleType, WrapperDescriptorType
+from types import (
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    ModuleType,
+    SimpleNamespace,
+    WrapperDescriptorType,
+)
 from typing import Any
 
 import numpy as np
@@ -26,7 +33,15 @@ from ..objects.cotangents import INERT, NUMERIC, VALUES
 from ..objects.passing import passes
 from ..trying import bodies
 from .computed import FIELD
-from .knowledge import HEAP_TYPE, forgets, has_plain_shadow, is_constant_number, is_of_python, note_class
+from .knowledge import (
+    HEAP_TYPE,
+    forgets,
+    has_plain_shadow,
+    is_constant_number,
+    is_of_python,
+    note_class,
+    was_there_before,
+)
 from .readers import Reader, is_undecided, reader, reader_of_class, setter
 from .sites import CONTAINERS, Methods, nobody
 
@@ -90,6 +105,8 @@ class Types:
         self.properties = Readers()
         self.fields = Readers()  # where it is a field of named tuples: the pullbacks
         self.of_classes: dict[type, Any] = {}  # of an attribute of a class itself
+        # The classes whose own attribute is a number that carries no derivative: exactly a set, as above.
+        self.constants: set[Any] = {nobody}
 
 
 readable: dict[tuple[str, bool], Types] = {}
@@ -117,6 +134,7 @@ def _forget() -> None:
         types.properties.clear()
         types.fields.clear()
         types.of_classes.clear()
+        types.constants.intersection_update((nobody,))
     for plain in (*read_by_name.values(), *set_by_name.values()):
         plain.clear()
 
@@ -193,6 +211,12 @@ def _of_class(types: Types, name: str, x: Any) -> tuple[Any, Any]:
         if reader is None:
             return objects.RECORD["getattr"](x, name)
         note_class(x)
+        owner = next((c for c in x.__mro__ if name in c.__dict__), x)
+        if type(owner.__dict__.get(name)) in (float, int):
+            if is_constant_number(owner, name):
+                note(types.constants, x, (x,))
+            elif not was_there_before(owner):  # which the next pullback knows
+                return reader(x)
         note(types.of_classes, x, (x,), reader)
     return reader(x)
 
@@ -287,7 +311,7 @@ def _reads_plainly(cls: type, name: str) -> bool:
     found = find(cls, name)
     if cls in CONTAINERS:
         return type(found) is MethodDescriptorType
-    if cls is FunctionType:  # what it is given by code
+    if cls is FunctionType or cls is SimpleNamespace:  # what it is given by code
         return found is None
     if not attributes.plain_lookup(cls) or not has_plain_shadow(cls):
         return False
@@ -313,7 +337,7 @@ def _stands_for_a_constant(cls: type, name: str, found: Any) -> bool:
 
 
 def _writes_plainly(cls: type, name: str) -> bool:
-    if cls is FunctionType:
+    if cls is FunctionType or cls is SimpleNamespace:
         return find(cls, name) is None
     if issubclass(cls, (type, ModuleType, super, tuple, *NUMERIC)) or not has_plain_shadow(cls):
         return False

@@ -24,7 +24,7 @@ from . import escaping, nested, sites
 from .brief import with_quiet_calls
 from .class_bodies import as_function, is_class_body
 from .comprehensions import taken_in
-from .computed import computed_attributes, fields_read, members_read
+from .computed import computed_attributes, constants_read, fields_read, members_read
 from .counted import with_known_loops
 from .forms import Watched, ask_at_start
 from .forward import ForwardHalf
@@ -197,7 +197,8 @@ def _compile(code: CodeType, namespace: dict[str, Any] | None, watched: bool) ->
     computed = computed_attributes(code, namespace) if namespace is not None and not brief else frozenset[str]()
     fields = fields_read(code, namespace, computed) if namespace is not None and computed else computed
     members = members_read(function, namespace) if namespace is not None and not brief else {}
-    forward, reverse = halves(function, watched, brief, computed, members, watched and _passes(code), fields)
+    constants = constants_read(function, namespace) if namespace is not None and not brief else {}
+    forward, reverse = halves(function, watched, brief, computed, members, constants, watched and _passes(code), fields)
     if half is not None:  # its handlers are the pass's own, unless the function had some
         forward.attrs["cleans_up"] = half.attrs.get("cleans_up", False)
     runs = _reverse_function(reverse)
@@ -325,15 +326,16 @@ def halves(
     brief: bool = False,
     computed: AbstractSet[str] = frozenset(),
     members: Mapping[tuple[str, str], type] = MappingProxyType({}),
+    constants: Mapping[tuple[str, str], type] = MappingProxyType({}),
     passes: bool = False,
     fields: AbstractSet[str] = frozenset(),
 ) -> tuple[Function, Function]:
     """The SSA of the two halves. The forward half returns a pair; where its pullback wants the reverse half stands None, until
     `install` puts it there.  `watched`: whether exceptions that leave the function leave its pullback with the exception.
     `brief`: the halves take less time to make and more to run. `computed`: attributes that likely are; `fields`: those of them that are fields of named tuples.
-    `members`: see `members_read`. `passes`: whether parameters are to be in their variables after an exception has left the function."""
+    `members`: see `members_read`. `constants`: see `constants_read`. `passes`: whether parameters are to be in their variables after an exception has left the function."""
     normal = normalise(function, watched, brief)
-    forward = ForwardHalf(normal, brief, computed, members, fields)
+    forward = ForwardHalf(normal, brief, computed, members, constants, fields)
     reverse = ReverseHalf(forward)
     made = reverse.run()
     half = forward.function

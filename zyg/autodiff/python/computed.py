@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime
 import enum
+from abc import ABCMeta
 from collections import namedtuple
 from collections.abc import Iterator
 from functools import cached_property
@@ -108,3 +109,21 @@ def members_read(function: Function, namespace: dict[str, Any]) -> dict[tuple[st
         if type(cls) is enum.EnumMeta and name in cls.__members__ and VALUES.isdisjoint(cls.__mro__):
             found[made.attrs["name"], name] = cls
     return found
+
+
+def constants_read(function: Function, namespace: dict[str, Any]) -> dict[tuple[str, str], type]:
+    """Of the numbers that a function reads by the global name of a class, the classes: they most likely stay what they are."""
+    makers = {r: i for _, i in function.instructions() for r in i.results}
+    found: dict[tuple[str, str], type] = {}
+    for _, instr in function.instructions():
+        made = makers.get(instr.operands[0]) if instr.op == "getattr" else None
+        if made is None or made.op != "global":
+            continue
+        name = instr.attrs["name"]
+        cls: Any = namespace.get(made.attrs["name"])
+        if type(cls) in _USUAL and type(find(cls, name)) in (float, int) and find(type(cls), name) is None:
+            found[made.attrs["name"], name] = cls
+    return found
+
+
+_USUAL = frozenset({type, ABCMeta})

@@ -29,6 +29,7 @@ from . import (
     comprehensions,
     counted,
     escaping,
+    expressions,
     inlining,
     loops,
     rules,
@@ -89,12 +90,16 @@ class ForwardHalf:
         brief: bool = False,
         computed: AbstractSet[str] = frozenset(),
         members: Mapping[tuple[str, str], type] = MappingProxyType({}),
+        constants: Mapping[tuple[str, str], type] = MappingProxyType({}),
         fields: AbstractSet[str] = frozenset(),
     ):
         self.function = function = normal.function
         self.brief = brief  # nothing is written out that a run-time function does, too
         self.computed = computed  # names of attributes that likely are
         self.fields = fields  # those of them that likely are fields of named tuples
+        self.constants = (
+            constants  # the classes that they most likely stand for, by these and numbers that the classes hold
+        )
         self.members = members  # the enumerations that global names most likely stand for, by these and their members
         self.params = list(function.params)
         self.blocks = list(function.blocks)
@@ -272,6 +277,15 @@ class ForwardHalf:
         elif self._is_length(instr):
             attrs |= {"of": "len", "direct": "len", "types": reach.SIZED}
             function = special.record_len
+        elif self._asks_for_class(instr):
+            attrs |= {"of": "isinstance", "direct": "isinstance", "types": special.TELL_THEIR_CLASS}
+            function = special.record_isinstance
+            classes = self.makers.get(instr.operands[2])
+            if classes is not None and classes.op == "tuple":
+                operands += classes.operands
+        elif self._begins_expression(instr):
+            attrs["of"], function = "expression", expressions.begin
+            operands.append(Const(sites.new_site(), OBJECT))
         elif op == "call_object" and not instr.attrs["keywords"]:
             function = sites.forward_of_constants if self._of_constants(instr) else sites.forward_at
             read = self.called.get(instr)
@@ -322,10 +336,13 @@ class ForwardHalf:
             function = accesses.record_getattr
             read_of = self.makers.get(instr.operands[0])
             if read_of is not None and read_of.op == "global":
-                cls = self.members.get((read_of.attrs["name"], instr.attrs["name"]))
+                named = read_of.attrs["name"], instr.attrs["name"]
+                cls = self.members.get(named) or self.constants.get(named)
                 if cls is not None:
                     attrs["class"] = cls
             operands.append(Const(accesses.readers(instr.attrs["name"], instr in self.handled), OBJECT))
+            if read_of is not None and read_of.op == "global" and named in self.constants:
+                attrs["constants"] = operands[-1].value.constants
         elif op == "setattr":
             if objects.has_attribute(instr.attrs["name"]):
                 attrs["direct"] = op
@@ -388,6 +405,19 @@ class ForwardHalf:
         callee = self.makers.get(instr.operands[0])
         named = callee is not None and callee.op == "global" and callee.attrs["name"] == "len"
         return named and not instr.attrs["keywords"] and not isinstance(instr.operands[1], Const)
+
+    def _asks_for_class(self, instr: Instr) -> bool:
+        """Whether a call looks like one of `isinstance`."""
+        if instr.op != "call_object" or self.brief or instr in self.handled or len(instr.operands) != 3:
+            return False
+        callee = self.makers.get(instr.operands[0])
+        named = callee is not None and callee.op == "global" and callee.attrs["name"] == "isinstance"
+        return named and not instr.attrs["keywords"]
+
+    def _begins_expression(self, instr: Instr) -> bool:
+        """Whether a call makes the generator of a generator expression."""
+        made = self.makers.get(instr.operands[0]) if instr.op == "call_object" else None
+        return made is not None and expressions.is_of_expression(made) and self.counts[made.result] == 1
 
     def _is_about_slice(self, instr: Instr) -> bool:
         """Whether an item is a slice, by its key: it is never read or set plainly."""

@@ -152,6 +152,8 @@ def revalidate() -> None:
 _there_before: weakref.WeakSet[type] = weakref.WeakSet()
 _met: list[type] = []
 _assigned: set[tuple[type, str]] = set()
+# The names of all numbers of classes that differentiated code has set at some time: it most likely does so again.
+_set_before: weakref.WeakKeyDictionary[type, set[str]] = weakref.WeakKeyDictionary()
 _relied_on: set[tuple[type, str]] = set()  # numbers that have been taken for constants
 _running: list[None] = []
 
@@ -161,10 +163,15 @@ def is_constant_number(owner: type, name: str) -> bool:
     if owner not in _there_before:
         _met.append(owner)
         return False
-    if (owner, name) in _assigned:
+    if name in _set_before.get(owner, ()):
         return False
     _relied_on.add((owner, name))
     return True
+
+
+def was_there_before(owner: type) -> bool:
+    """Whether a class was there before all of what is being differentiated, as far as is known."""
+    return owner in _there_before
 
 
 def begin() -> None:
@@ -186,7 +193,9 @@ def changes(x: Any, name: str, value: Any = None) -> None:
     if isinstance(x, FunctionType):
         if name in ("__code__", "__defaults__"):
             forget_what_is_known()
-    elif not (type(value) in (float, int) and type(x.__dict__.get(name)) in (float, int)):
+        return
+    _set_before.setdefault(x, set()).add(name)
+    if not (type(value) in (float, int) and type(x.__dict__.get(name)) in (float, int)):
         forget_what_is_known()
     elif (x, name) not in _assigned:
         # A number in the place of a number makes no difference but for instances that take it for theirs.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from itertools import count, repeat
 from typing import Any
 
@@ -24,13 +25,25 @@ def loop(x: Any) -> tuple[Any, Any]:
     if t is Direct or t is Endless:
         return x.base, (nothing, x.whole)
     if t is tuple:
-        return (iter(x), None) if INERT.issuperset(map(type, x)) else _gathering(x, len(x))
+        if INERT.issuperset(map(type, x)):
+            return iter(x), None
+        return zip(x, count()), (nothing, [], iteration.run_gathered, len(x))  # as `_gathering`
     if t is Items or t is Values:
         mapping = x._mapping
         if type(mapping) is dict:
             if t is Items:
                 return zip(mapping.items(), mapping), (nothing, Entries(mapping))
             return zip(mapping.values(), mapping), (nothing, mapping)
+        if isinstance(mapping, dict):
+            own: Any = (
+                OrderedDict if isinstance(mapping, OrderedDict) else dict
+            )  # whatever its class does in their place
+            if t is Items:
+                return zip(own.items(mapping), own.__iter__(mapping)), (
+                    nothing,
+                    Entries(mapping, own.__iter__(mapping)),
+                )
+            return zip(own.values(mapping), own.__iter__(mapping)), (nothing, mapping)
     if t not in iteration.SOURCES:
         t = iteration.stepped_as(t)
         if t is list:
@@ -62,6 +75,8 @@ def loop_apart(call: tuple[Any, ...]) -> tuple[Any, Any]:
     if f is zip:
         if zip in as_they_are:  # (what small loops take is this)
             lists = call[1:]
+            if len(lists) == 2 and type(lists[0]) is type(lists[1]) is list:
+                return zip(zip(*lists), count()), (nothing, Lists(lists))
             if _are_lists(map(type, lists)):
                 return zip(zip(*lists), count()), (nothing, Lists(lists))
             if _are_sequences(map(type, lists)):
@@ -72,6 +87,10 @@ def loop_apart(call: tuple[Any, ...]) -> tuple[Any, Any]:
             return zip(enumerate(items), count()), (nothing, Numbered(items))
         if type(items) is tuple:
             return zip(enumerate(items), count()), (nothing, NumberedTuple((items,)), run_taken)
+    elif f is enumerate and len(call) == 3 and enumerate in as_they_are:
+        _, items, start = call
+        if type(items) is list and type(start) is int:
+            return zip(enumerate(items, start), count()), (nothing, Numbered(items))
     as_known(f)
     if calls.forward_of(f) is calls.KNOWN[f]:
         as_they_are.add(f)

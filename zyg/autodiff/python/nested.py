@@ -138,6 +138,10 @@ class _Expansion:
             function = Const(objects.iteration.loop_over, OBJECT)
         elif of == "iter" and isinstance(function, Const) and function.value is loops.loop_apart:
             function = Const(loop_apart, OBJECT)
+        elif of == "expression":
+            of, operands = "call_plainly", operands[:-1]
+        elif of == "isinstance":
+            of, operands = "call_plainly", operands[:3]
         if of in ("call_object", "call_plainly", "len"):
             found = Value(OBJECT)
             callee, *arguments = (

@@ -18,7 +18,7 @@ from .versions import NATURAL, NOTHING, Carried, Test, Versions, in_versions, re
 _ORDERED = frozenset({list, tuple, deque})
 _LISTS = frozenset({list, deque})
 _INT_OF_INTS = frozenset({"add", "sub", "mul"})  # what gives an int of ints
-_LIST, _DICT, _TUPLE, _INT = (frozenset({t}) for t in (list, dict, tuple, int))
+_LIST, _DICT, _TUPLE, _INT, _BOOL, _CLASS = (frozenset({t}) for t in (list, dict, tuple, int, bool, type))
 _LEN = Const(len, OBJECT)
 _DISPLAYS = {"list": list, "tuple": tuple, "dict": dict}
 # What runs no code of the user's (items are only those of tuples, here).
@@ -40,7 +40,7 @@ def _is_written_out(instr: Instr) -> bool:
         return True
     if "rare" not in instr.attrs:
         return False
-    if direct in ("getattr", "setattr", "unpack", "len"):
+    if direct in ("getattr", "setattr", "unpack", "len", "isinstance"):
         return True
     if direct in ("getitem", "setitem"):
         return "likely" in instr.attrs
@@ -240,11 +240,23 @@ class _PlainForward(Versions):
             self._test(Test("same", x, among=constant))
             self.same.add(x)
 
+    def _is_among(self, original: Value, classes: Any) -> None:
+        """A class is among those that hold a number which carries no derivative."""
+        x = self._of(original)
+        if (x, id(classes)) in self.members:
+            return
+        if not self._is_there(original) or self.barrier >= self.begun:
+            self._begin_here()
+        self._test(Test("member", x, among=classes))
+        self.members.add((x, id(classes)))
+
     def _getattr(self, instr: Instr) -> None:
         _, x, name, types, *_ = instr.operands
         assert isinstance(types, Const) and isinstance(name, Const)
         if "class" in instr.attrs:
             self._is_same(x, instr.attrs["class"])
+            if "constants" in instr.attrs:
+                self._is_among(x, instr.attrs["constants"])
         else:
             self._member(x, types.value.plain)
         result, *backs = instr.results
@@ -316,6 +328,17 @@ class _PlainForward(Versions):
         self.value[instr.results[0]] = made
         self.facts |= {(made, _INT), (made, NATURAL)}
 
+    def _isinstance(self, instr: Instr) -> None:
+        _, callee, x, cls, *parts, _ = instr.operands
+        self._is_same(callee, isinstance)
+        for part in parts or [cls]:
+            self._learn(part, _CLASS, type)
+        self._member(x, instr.attrs["types"])
+        operands = [Const(isinstance, OBJECT), self._of(x), self._of(cls)]
+        made = self._emit("call_object", operands, instr.position, instr.results[0].name, keywords=())
+        self.value[instr.results[0]] = made
+        self.facts.add((made, _BOOL))
+
     def _list_append(self, instr: Instr) -> None:
         """Its pullback is the position."""
         _, x, value, *_ = instr.operands
@@ -328,5 +351,5 @@ class _PlainForward(Versions):
 _TRANSLATED = {
     "getattr": _PlainForward._getattr, "setattr": _PlainForward._setattr, "getitem": _PlainForward._getitem,
     "setitem": _PlainForward._setitem, "unpack": _PlainForward._unpack, "list_append": _PlainForward._list_append,
-    "len": _PlainForward._length,
+    "len": _PlainForward._length, "isinstance": _PlainForward._isinstance,
 }  # fmt: skip

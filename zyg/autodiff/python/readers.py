@@ -33,7 +33,15 @@ from ..objects.cotangents import DATES, accumulate, is_number, is_place
 from ..objects.math_ import place_got
 from ..objects.passing import passes
 from .bound import call_known_method, forward_of_method
-from .knowledge import changes, has_plain_shadow, is_of_values, is_plain, note_class, note_code
+from .knowledge import (
+    changes,
+    has_plain_shadow,
+    is_constant_number,
+    is_of_values,
+    is_plain,
+    note_class,
+    note_code,
+)
 
 # Classes whose attributes C code gives, each with a handler of its own.
 _OF_C = frozenset({complex, np.ndarray, deque})
@@ -295,7 +303,10 @@ def reader_of_class(cls: type, name: str) -> Reader | None:
         return None
     kind = type(y := getattr(cls, name))
     owner = next((c for c in cls.__mro__ if name in c.__dict__), cls)
-    back = (attributes.run_attr, owner, name) if is_number(y) or kind is tuple else None
+    flows = is_number(y) or kind is tuple
+    if (kind is float or kind is int) and owner.__dict__.get(name) is y and is_constant_number(owner, name):
+        flows = False
+    back = (attributes.run_attr, owner, name) if flows else None
     return functools.partial(_held_by_class, name, kind, back)
 
 

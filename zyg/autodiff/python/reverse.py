@@ -463,7 +463,8 @@ class ReverseHalf:
     def _reverse_cell(self, instr: Instr) -> None:
         """What a new cell gathered belongs to what was put into it."""
         cell = self._primal(instr.result)
-        self._add(instr.operands[0], self.builder.op("call_object", _TAKE_CELL, self.shadows, cell, keywords=()))
+        attrs = {"keywords": (), "unless_in": "holders"}
+        self._add(instr.operands[0], self.builder.op("call_object", _TAKE_CELL, self.shadows, cell, **attrs))
 
     def _reverse_rule(self, instr: Instr) -> None:
         """Numbers: by the rule of the op table."""
@@ -496,6 +497,8 @@ class ReverseHalf:
             return
         if instr.op == "list" and holds_constants(instr):
             return
+        if instr.op == "make_function" and "defaults" not in instr.attrs["has"]:
+            return  # (what is captured, and defaults by keyword, have shadows)
         if instr.op == "tuple":  # the cotangent of a tuple is the tuple of those of its items
             if wanted and not is_nothing(d):
                 parts = b.emit("cotangents", d, types=(OBJECT,) * len(wanted), wanted=tuple(wanted))
@@ -565,7 +568,7 @@ class ReverseHalf:
                 _rule(of, wanted),
                 *self._rule_operands(original),
             ]
-        elif of in accesses.ACCESS and instr.attrs.get("direct") in (of, "method"):
+        elif of in accesses.ACCESS and instr.attrs.get("direct") in (of, "method") and "constants" not in instr.attrs:
             attrs["access"] = of
             if instr.attrs["direct"] == "method":
                 attrs["called"] = True

@@ -511,8 +511,13 @@ def record_spread(site: Site, f: Any, args: Any, kwargs: Any = None) -> tuple[An
     known = site[_SIZES_AT].get(count) or _new_size(site, count)
     if f is known[0]:
         y, back = known[1](*args)
-    elif type(f) is MethodType and f.__func__ is known[2]:
-        y, back = known[3](f.__self__, *args)
+    elif type(f) is MethodType:
+        function = f.__func__
+        method = known[3] if function is known[2] else _of_methods[1 if bodies else 0].get((function, count))
+        if method is None:
+            y, back = forward_at(f, known, count)(*args)
+        else:
+            y, back = method(f.__self__, *args)
     else:
         y, back = (known[KNOWN_AT].get(id(f)) or forward_at(f, known, count))(*args)
     return y, None if back is None else (spreading.run_spread_plain, back, count)

@@ -36,7 +36,7 @@ from ..objects.passing import passes
 from ..objects.shadows import F64
 from ..trying import bodies
 from .bound import forward_of_method
-from .knowledge import HEAP_TYPE, has_plain_shadow, is_of_python, is_of_values, is_plain, note_class, note_code
+from .knowledge import HEAP_TYPE, forgets, has_plain_shadow, is_of_python, is_of_values, is_plain, note_class, note_code
 from .sites import Table, Tables, new_tables, noted, operators
 
 
@@ -213,6 +213,25 @@ def special_method(slot: str, cls: type, arity: int) -> Any:
 def record_len(f: Any, x: Any) -> tuple[Any, Any]:
     """What is called by the name of `len`."""
     return calls.forward_of(f)(x)
+
+
+# The types of what is asked for its class without running code: exactly a set, in which code looks a type up at once.
+TELL_THEIR_CLASS: set[Any] = set(reach.SIZED)
+
+
+@forgets
+def _forget_what_tells_its_class() -> None:
+    TELL_THEIR_CLASS.intersection_update(reach.SIZED)
+
+
+@passes()
+def record_isinstance(f: Any, x: Any, cls: Any, *parts: Any) -> tuple[Any, Any]:
+    """What is called by the name of `isinstance`; `parts`: the classes, where `cls` is a tuple."""
+    t = type(x)
+    if t not in TELL_THEIR_CLASS and not issubclass(t, type) and objects.builtins_.tells_its_class(x):
+        note_class(t)
+        note(TELL_THEIR_CLASS, t, (t,))
+    return calls.forward_of(f)(x, cls)
 
 
 @passes()

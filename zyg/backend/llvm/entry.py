@@ -198,7 +198,7 @@ class EntryLowering:
         if not self.signature.inputs:
             return []
         table = e.field("ptr", "%record", runtime.RECORD.inputs, "", "inputs")
-        given = list(self.boxing.objects)
+        given, tables = list(self.boxing.objects), len(self.boxing.tables)
         for index, (kind, type) in enumerate(self.signature.inputs):
             self.boxing.first = len(self.boxing.objects)
             container = e.field("ptr", table, 8 * index, "", "input")
@@ -211,6 +211,8 @@ class EntryLowering:
         for other in self.boxing.objects[len(given) :]:
             for one in asked:
                 e.require(e.let(f"icmp ne ptr {other}, {one}"), "drop")
+        for table in self.boxing.tables[tables:] if asked else ():
+            self.boxing.require_apart([table], asked, "drop")
         return leaves
 
     def write_misses(self) -> None:

@@ -90,18 +90,22 @@ class PythonObjects:
                 different = self.api("zyg_all_different", "i1", "ptr, i64")
                 e.require(e.call("i1", different, f"ptr {table}", f"i64 {len(objects)}"), miss)
         if self.tables:
-            from ..calling import require_apart  # on demand: it loads the engine
+            self.require_apart(self.tables, [o for o in self.objects if o not in self.tables], miss)
 
-            others = [o for o in self.objects if o not in self.tables]
-            items = [*self.tables, self.data("_Py_NoneStruct"), *others]
-            made = self.checked(e.call("ptr", self.api("PyTuple_New", "ptr", "i64"), f"i64 {len(items)}"), miss)
-            self.keep(made)
-            for k, o in enumerate(items):
-                self.incref(o)
-                e.emit(f"store ptr {o}, ptr {e.at(made, layout.TUPLE_ITEMS + 8 * k)}")
-            call = self.api("zyg_call_or_null", "ptr", "ptr, ptr")
-            function = self.object(require_apart)
-            self.keep(self.checked(e.call("ptr", call, f"ptr {function}", f"ptr {made}", hint="apart"), miss))
+    def require_apart(self, tables: list[str], others: list[str], miss: str) -> None:
+        """Go on only where what is in the lists is in one place, and none of the other objects."""
+        from ..calling import require_apart  # on demand: it loads the engine
+
+        e = self.e
+        items = [*tables, self.data("_Py_NoneStruct"), *others]
+        made = self.checked(e.call("ptr", self.api("PyTuple_New", "ptr", "i64"), f"i64 {len(items)}"), miss)
+        self.keep(made)
+        for k, o in enumerate(items):
+            self.incref(o)
+            e.emit(f"store ptr {o}, ptr {e.at(made, layout.TUPLE_ITEMS + 8 * k)}")
+        call = self.api("zyg_call_or_null", "ptr", "ptr, ptr")
+        function = self.object(require_apart)
+        self.keep(self.checked(e.call("ptr", call, f"ptr {function}", f"ptr {made}", hint="apart"), miss))
 
     def api(self, name: str, result: str, arguments: str) -> str:
         return self.e.module.external(name, result, arguments)

@@ -61,11 +61,10 @@ class Assumption(NamedTuple):
     loop: int
 
 
-class Views:
-    """What is known of the arrays of a function."""
+class Lengths:
+    """How arrays of a function were made, and how long they are."""
 
     def __init__(self, function: Function):
-        self.confined = confined_arrays(function)
         self.made: dict[Value, Instr] = {}
         self.dims: dict[tuple[Value, int], Value] = {}
         for block in function.blocks:
@@ -77,12 +76,6 @@ class Views:
                 self.made[r] = instr
             if instr.op == "dim":
                 self.dims[instr.operands[0], instr.attrs["axis"]] = instr.result
-
-    def with_confined(self, parameters: Iterable[Value]) -> Views:
-        """The same, where these parameters of a function that is made stand for arrays that are confined."""
-        views = copy(self)
-        views.confined = self.confined.union(parameters)
-        return views
 
     def lengths(self, array: Value) -> list[Value | None]:
         """The lengths of the dimensions as far as they are known; they need not be at hand where they are asked for."""
@@ -127,6 +120,20 @@ class Views:
         while (instr := self.made.get(v)) is not None and instr.op in VIEWS:
             v = instr.operands[0]
         return v
+
+
+class Views(Lengths):
+    """What is known of the arrays of a function: which are views of the same memory, too."""
+
+    def __init__(self, function: Function):
+        super().__init__(function)
+        self.confined = confined_arrays(function)
+
+    def with_confined(self, parameters: Iterable[Value]) -> Views:
+        """The same, where these parameters of a function that is made stand for arrays that are confined."""
+        views = copy(self)
+        views.confined = self.confined.union(parameters)
+        return views
 
     def apart(self, written: list[Value], read: list[Value]) -> bool:
         """Whether what is written is new memory, of which nothing else that is written or read is another view."""

@@ -17,7 +17,7 @@ from ..core import CALLING, VIEWS, Block, Const, Function, Instr, Module, Value,
 from ..ops import OPS
 from ..types import Array
 from . import cse, dce, simplify_cfg
-from .accesses import Views
+from .accesses import Lengths
 from .inline import inline_call
 from .orders import is_found_by_index, users_of
 from .rewriting import constant_key, replace_uses, same
@@ -66,11 +66,11 @@ def _drop_full_broadcasts(function: Function) -> None:
     """An array that is broadcast to the very shape that it has is itself."""
     if not any(i.op in ("broadcast", "view") for _, i in function.instructions()):
         return
-    views = Views(function)
+    known = Lengths(function)
     replaced: dict[Value, Value] = {}
     for block in function.blocks:
         for n, instr in enumerate(block.instrs):
-            if instr.op == "broadcast" and _same(views.lengths(instr.operands[0]), instr.operands[1:]):
+            if instr.op == "broadcast" and _same(known.lengths(instr.operands[0]), instr.operands[1:]):
                 spec = ":" * (len(instr.operands) - 1)
                 block.instrs[n] = Instr("view", instr.operands[:1], [instr.result], {"spec": spec}, [], instr.position)
             elif instr.op in _ANY_LAYOUT:

@@ -123,7 +123,7 @@ def new_state(*seed: Any) -> Words:
     words = np.zeros(_SIZE, np.int64)
     state = np.random.default_rng(*seed).bit_generator.state
     if state["bit_generator"] != "PCG64":
-        raise TypeError(f"compiled code makes generators of the kind PCG64, not {state['bit_generator']}")
+        raise TypeError(f"native code makes generators of the kind PCG64, not {state['bit_generator']}")
     _store(state, words)
     if layout_is_known():
         words[1:5] = lent().functions
@@ -163,7 +163,7 @@ class CDraw:
     gives: str = "float"
 
     def __call__(self, *args: Any) -> Any:
-        raise TypeError(f"{self.name} is for compiled code")
+        raise TypeError(f"{self.name} is for native code")
 
     def emit(self, e: Evaluator, generator: Abstract, *args: Abstract) -> Abstract:
         assert isinstance(generator, ArrayValue)

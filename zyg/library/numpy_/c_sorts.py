@@ -28,7 +28,7 @@ class CSort:
     kind: str
 
     def __call__(self, *args: Any) -> Any:
-        raise TypeError(f"{self.function} of NumPy's C functions is for compiled code")
+        raise TypeError(f"{self.function} of NumPy's C functions is for native code")
 
     def emit(self, e: Evaluator, *args: Abstract) -> Abstract:
         from zyg.frontend import arrays

@@ -323,7 +323,7 @@ def array_of_arrays(items: Any, dtype: Any) -> Any:
     """np.array of a list of arrays whose length is known only when this runs."""
     if len(items) == 0:
         raise NO_SHAPE(
-            "np.array of an empty list of arrays: compiled code does not know how many dimensions it has; test for an empty list first"
+            "np.array of an empty list of arrays: native code does not know how many dimensions it has; test for an empty list first"
         )
     shape = items[0].shape
     result = np.empty((len(items), *shape), items[0].dtype if dtype is None else dtype)

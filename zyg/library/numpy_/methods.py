@@ -104,7 +104,7 @@ def _refused(name: str, hint: str) -> None:
         raise e.refuse(f"ndarray.{name}", types=[describe(a)], hint=hint)
 
 
-_refused("tobytes", "do it outside of compiled code")
+_refused("tobytes", "do it outside of native code")
 _refused("resize", "make a new array: np.resize, or np.zeros and an assignment")
 
 

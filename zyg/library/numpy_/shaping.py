@@ -96,11 +96,11 @@ def _lengths(e: Evaluator, a: Abstract, shape: list[Value]) -> list[Value]:
     shown = ",".join("newaxis" if n in unknown else "{}" for n in range(len(shape))) + "," * (len(shape) == 1)
     message = f"cannot reshape array of size {{}} into shape ({shown})"
     for d in given:
-        if not isinstance(d, Const):
+        if not isinstance(d, Const) and not e.is_natural(d):
             e.guard(e.op("ge", d, const(0)), "ValueError", "negative dimensions are not allowed")
     known = scalar_value(e, arrays.product(e, given), I64)
     constants = [d.value for d in given if isinstance(d, Const)]
-    if len(given) > 1 and (len(constants) < len(given) or math.prod(constants) >= 2**63):
+    if known is not size and len(given) > 1 and (len(constants) < len(given) or math.prod(constants) >= 2**63):
         # The product of lengths that are too large might wrap to the size; that of floats does not.
         total: Value = const(1.0)
         for d in given:

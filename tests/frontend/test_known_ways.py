@@ -1,0 +1,159 @@
+"""What is known when compiling: operations that are not emitted, and code that goes on in the block that there is."""
+
+from __future__ import annotations
+
+import itertools
+from collections import namedtuple
+
+import numpy as np
+import pytest
+
+import zyg
+from zyg.errors import Unsupported
+from zyg.frontend.folding import folded
+from zyg.frontend.infer import infer
+from zyg.ir.core import Const, Value, const
+from zyg.ir.ops import OPS
+from zyg.ir.types import BOOL, F64, I64
+from zyg.typeof import type_of
+
+INTS = (-(2**63), -3, -1, 0, 1, 2, 7, 2**63 - 1)
+OF_INTS = ("add", "sub", "mul", "cadd", "csub", "cmul", "eq", "ne", "lt", "le", "gt", "ge", "and", "or")
+
+
+def outcome(op, *values):
+    try:
+        return OPS[op].eval(*values)
+    except OverflowError:
+        return None
+
+
+@pytest.mark.parametrize("op", OF_INTS)
+def test_operations_on_ints_are_what_they_are_when_the_code_runs(op):
+    for a, b in itertools.product(INTS, INTS):
+        found = folded(op, [const(a), const(b)])
+        assert (found.value if isinstance(found, Const) else None) == outcome(op, a, b), (a, b)
+        x = Value(I64)
+        for operands, of in (([x, const(b)], lambda n, b=b: (n, b)), ([const(a), x], lambda n, a=a: (a, n))):
+            found = folded(op, operands)
+            assert found is None or found is x and all(outcome(op, *of(n)) == n for n in INTS)
+    x = Value(I64)
+    if op in ("eq", "ne", "lt", "le", "gt", "ge"):
+        assert folded(op, [x, x]).value is OPS[op].eval(3, 3)
+
+
+@pytest.mark.parametrize("op", ["and", "or", "eq", "ne"])
+def test_operations_on_flags(op):
+    x = Value(BOOL)
+    for a in (False, True):
+        assert folded("not", [const(a)]).value is (not a)
+        for b in (False, True):
+            assert folded(op, [const(a), const(b)]).value is bool(OPS[op].eval(a, b))
+        for operands in ([x, const(a)], [const(a), x]):
+            found = folded(op, operands)
+            for b in (False, True):
+                expected = bool(OPS[op].eval(a, b))
+                assert found is None or (b if found is x else found.value) is expected
+
+
+def test_floats_are_left_to_the_optimiser():
+    x = Value(F64)
+    assert folded("eq", [x, x]) is None  # nan
+    assert folded("add", [x, const(0.0)]) is None  # -0.0
+    assert folded("mul", [const(2.0), const(3.0)]) is None
+    assert folded("select", [const(True), x, const(1.0)]) is x
+
+
+def blocks(f, *args):
+    inferred = infer(f, tuple(map(type_of, args)))
+    return len(inferred.module.functions[inferred.entry].blocks)
+
+
+Options = namedtuple("Options", "square twice")
+
+
+def by_options(x, options, kind):
+    if options.square is None:
+        y = x
+    elif x.ndim == 1 and kind == "sum":
+        y = x * x
+    else:
+        y = -x
+    for k in (1, 2, 3):
+        if k == 2:
+            continue
+        for factor in (0.5, float(k)):
+            y = y * factor
+    while options.twice is None:
+        return y
+    return np.sum(y) + len(x.shape)
+
+
+def test_code_without_a_choice_is_one_block():
+    def f(x):
+        return by_options(x, Options(2.0, True), "sum")
+
+    def g(x):
+        return by_options(x, Options(None, None), "")[1]
+
+    x = np.array([1.0, -2.0])
+    assert blocks(f, x) == 1
+    for function in (f, g):
+        assert zyg.jit(function)(x) == function(x)
+    assert zyg.gradient(f, x)[0] == pytest.approx(0.75 * 2 * x)
+
+
+def choices(x, n):
+    """Ways that are known in one round of a loop and not in the next, and loops that are left from within."""
+    best = last = None
+    for i in range(n):
+        for k in (1, 2, 3):
+            if best is None:
+                best = x * k
+                break
+            if x * i > best:
+                best = x * i
+                if k == 2:
+                    break
+            if last is None or last < k:
+                last = k
+        else:
+            best = best - 1.0
+    return -1.0 if best is None else best if last is None else best + last
+
+
+@pytest.mark.parametrize("n", range(6))
+def test_ways_that_are_known_in_some_rounds(n):
+    for x in (-1.5, 0.25, 2.0):
+        assert zyg.jit(choices)(x, n) == choices(x, n)
+
+
+def test_loops_that_are_unrolled_for_ever_are_refused():
+    def grows(x):
+        xs = [x, 2.0]
+        for y in xs:
+            xs.append(y)
+        return xs[0]
+
+    items = tuple(range(6000))
+
+    def long(x):
+        for k in items:
+            x = x + k
+        return x
+
+    with pytest.raises(Unsupported, match="a loop over a list that grows meanwhile"):
+        zyg.jit(grows)(1.0)
+    with pytest.raises(Unsupported, match="too long to unroll"):
+        zyg.jit(long)(1.0)
+
+
+def test_a_length_is_one_value():
+    def f(x):
+        n = len(x)
+        if n != x.shape[0]:
+            raise ValueError("never")
+        return np.zeros(n).reshape(1, n)[0]
+
+    assert blocks(f, np.ones(3)) == 1
+    assert zyg.jit(f)(np.ones(3)).shape == (3,)
