@@ -15,7 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import cpython as layout
-from .llvm.engine import Native, engine
+from .llvm.engine import engine
+from .llvm.native import Native
 from .llvm.runtime import CALLABLE, GUARD, RECORD
 
 Guard = tuple[Any, ...]

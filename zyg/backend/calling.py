@@ -45,8 +45,8 @@ from ..ir.types import (
     slot_names,
 )
 from .callable import Entry, new_callable, set_entries
-from .llvm.engine import Native, compile_module
 from .llvm.entry import Signature
+from .llvm.native import Native, compile_module
 
 make_entry = Entry
 

@@ -23,8 +23,8 @@ from .. import circumstances, departures, rules
 from ..assumptions import Input, can_change, input_value
 from ..backend.calling import Signature, columns, rebuild, writer
 from ..backend.llvm import cache as disk
-from ..backend.llvm.engine import Pieces, link_program
 from ..backend.llvm.lowered import ErrorSite
+from ..backend.llvm.native import Pieces, link_program
 from ..backend.tracebacks import make_raiser, placing
 from ..errors import InternalError, UntypableValue
 from ..ir import types as t

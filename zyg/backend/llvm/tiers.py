@@ -27,7 +27,8 @@ from .text import name_of
 from .workers import Job
 
 if TYPE_CHECKING:
-    from .engine import Engine, Native
+    from .engine import Engine
+    from .native import Native
 
 TWICE = (
     1500  # lines of assembly that can be replaced, from which on it is made twice: some 30 ms less for the first call
