@@ -261,6 +261,9 @@ def context_managers(x):
     log = [x]
     with scope(x * x, log) as y, scope(y, log=log) as z:
         x *= y
+    manager = scope(z, log)
+    z *= type(manager).__enter__(manager)  # as ExitStack calls them
+    type(manager).__exit__(manager, None, None, None)
     return sum(log) * x + z
 
 
