@@ -148,6 +148,52 @@ def test_loops_that_are_unrolled_for_ever_are_refused():
         zyg.jit(long)(1.0)
 
 
+def alternating():
+    k = 1.0
+    while True:
+        yield k
+        k = -k
+
+
+def paired(n):
+    """A generator that goes through a tuple and, for each of its items, stays where it is."""
+    for t in (1.0, 2.0):
+        i = 0
+        while i < n:
+            yield t
+            i += 1
+
+
+@pytest.mark.parametrize("make", [alternating, lambda: paired(4000)], ids=["alternating", "paired"])
+def test_loops_over_generators_that_give_item_after_item_at_one_place_are_loops(make):
+    def f(x):
+        for i, sign in zip(range(7000), make()):
+            x = x + sign * i
+        return x
+
+    x = 0.5
+    assert blocks(f, x) < 40
+    assert zyg.jit(f)(x) == f(x)
+    assert zyg.gradient(zyg.jit(f), x) == (1.0,)
+
+
+def test_loops_over_generators_with_a_place_per_item_are_none():
+    def items(x):
+        yield x
+        for k in (1.0, 2.0):
+            yield x * k
+            yield k
+
+    def f(x):
+        total = None
+        for y in items(x):
+            total = y if total is None else total * y
+        return total
+
+    assert blocks(f, 1.5) < 3
+    assert zyg.jit(f)(1.5) == f(1.5)
+
+
 def test_a_length_is_one_value():
     def f(x):
         n = len(x)

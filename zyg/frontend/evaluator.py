@@ -559,7 +559,7 @@ class Evaluator:
                 static = {n for n, _ in key}
                 # What a loop changes becomes a parameter at once: its variables and the counters of its iterators. (Where there is
                 # one node per item of what it goes through, it does not come back to any.)
-                if static.isdisjoint(iterators_):
+                if not any(iterators.is_stepped(self, slots[n]) for n in iterators_):
                     node.force = frozenset({*range(len(block.params)), *iterators_} - static)
         return node
 
@@ -644,8 +644,7 @@ class Evaluator:
 
     def _unrolled(self, frame: Frame, header: Block) -> bool:
         """Whether there is a node per item of what a loop goes through."""
-        steps = [self.env.get(i) for i in frame.prepared.iterators[header]]
-        return any(v is not None and iterators.static_position(self, v) is not None for v in steps)
+        return any(iterators.is_stepped(self, self.env.get(i)) for i in frame.prepared.iterators[header])
 
     def leave(self, frame: Frame, value: Abstract, way: Node | None = None) -> None:
         """Return from the frame, or give a value of a generator."""
