@@ -194,6 +194,100 @@ def test_loops_over_generators_with_a_place_per_item_are_none():
     assert zyg.jit(f)(1.5) == f(1.5)
 
 
+MANY = tuple(float(k) for k in range(50))
+SOME = MANY[:12]
+
+
+class Holder:
+    def __init__(self, held):
+        self.held = held
+
+
+def number(x):
+    for k in MANY:
+        if x > k:
+            x = x - k
+        else:
+            x = x + 1.0
+    return x
+
+
+def flag_and_count(x):
+    n, found = 0, False
+    for i, k in enumerate(MANY):
+        if x * k > 3.0:
+            n += i
+            continue
+        if x < k:
+            found = True
+        elif x == 3.0:
+            break
+    return n * x if found else x
+
+
+def attribute(x):
+    p = Holder(x)
+    for k in reversed(MANY):
+        if p.held > k:
+            p.held = p.held - 1.0
+        else:
+            p.held = p.held * 0.5 + k
+    return p.held
+
+
+def item(x):
+    d = {"a": x, "b": 1.0}
+    for k, m in zip(MANY, MANY):
+        if d["a"] > k:
+            d["b"] = d["b"] + m
+        else:
+            d["a"] = d["a"] * 0.5
+    return d["a"] + d["b"]
+
+
+def nested(x):
+    s = 0.0
+    for k in SOME:
+        for m in SOME:
+            if x > m:
+                s += k * x
+            else:
+                s -= m
+    return s
+
+
+def generated(x):
+    s = 0.0
+    for k in (x * k if x > k else k for k in MANY):
+        if k > 2.0:
+            s += k * x
+        else:
+            s -= k
+    return s
+
+
+def optional(x):
+    last, total = None, 0
+    for k in MANY:
+        if x > k:
+            last = k
+        elif last is not None and x * last > 1.0:
+            total = total + last
+    return x if last is None else total * x
+
+
+@pytest.mark.parametrize(
+    "function", [number, flag_and_count, attribute, item, nested, generated, optional], ids=lambda f: f.__name__
+)
+def test_rounds_with_choices_are_evaluated_one_after_the_other(function):
+    """Each block of a round, once all that leads to it is: a round that is evaluated on some of its ways only would be so again, with all
+    that follow."""
+    for x in (-1.07, 0.77, 4.03):
+        assert zyg.jit(function)(x) == function(x)
+        below, above = function(x - 1e-6), function(x + 1e-6)
+        assert zyg.gradient(zyg.jit(function), x)[0] == pytest.approx((above - below) / 2e-6, rel=1e-4, abs=1e-6)
+
+
 def test_a_length_is_one_value():
     def f(x):
         n = len(x)
