@@ -297,3 +297,51 @@ def test_a_length_is_one_value():
 
     assert blocks(f, np.ones(3)) == 1
     assert zyg.jit(f)(np.ones(3)).shape == (3,)
+
+
+class TestListsOfOneObject:
+    """What is put into a list on some ways only, and stands in it several times, is refused: the list is not taken for an empty one."""
+
+    @staticmethod
+    def chosen(x, n):
+        p, found = Holder(x), []
+        for _ in range(n):
+            if x > 1.25:
+                found.append(p)
+        return len(found) + 0.0
+
+    @staticmethod
+    def left(x, n):
+        p, found, k = Holder(x), [], 0
+        while k < n:
+            k += 1
+            if k > 1:
+                break
+            if p.held > 1.25:
+                found.append(p)
+        total = 0.0
+        for q in found:
+            total = total + q.held
+        return total
+
+    @staticmethod
+    def then_numbers(x, n):
+        p, found = Holder(x), []
+        for k in range(n):
+            if x > 1.25:
+                found.append(p)
+            elif x > 1.0:
+                found.append(x)
+        found.append(2.0)
+        return len(found) + 0.0
+
+    @pytest.mark.parametrize("name", ["chosen", "left", "then_numbers"])
+    def test_is_not_empty(self, name):
+        f = getattr(self, name)
+        for x, n in ((1.3, 0), (1.3, 1), (1.3, 3), (1.1, 2)):
+            try:
+                found = zyg.jit(f)(x, n)
+            except Unsupported as refusal:
+                assert "a list" in str(refusal)
+            else:
+                assert found == f(x, n)
