@@ -327,7 +327,7 @@ class TestListsOfOneObject:
     @staticmethod
     def then_numbers(x, n):
         p, found = Holder(x), []
-        for k in range(n):
+        for _ in range(n):
             if x > 1.25:
                 found.append(p)
             elif x > 1.0:

@@ -109,7 +109,7 @@ def make_iterator(e: Evaluator, v: Abstract) -> Reference:
     raise AssertionError
 
 
-def static_position(e: Evaluator, v: Abstract) -> Hashable | None:
+def static_position(e: Evaluator, v: Abstract | None) -> Hashable | None:
     """Where an iterator stands, if that is known when compiling and code has to be made per position; else None."""
     if not isinstance(v, Reference):
         return None
