@@ -148,6 +148,146 @@ def test_loops_that_are_unrolled_for_ever_are_refused():
         zyg.jit(long)(1.0)
 
 
+def alternating():
+    k = 1.0
+    while True:
+        yield k
+        k = -k
+
+
+def paired(n):
+    """A generator that goes through a tuple and, for each of its items, stays where it is."""
+    for t in (1.0, 2.0):
+        i = 0
+        while i < n:
+            yield t
+            i += 1
+
+
+@pytest.mark.parametrize("make", [alternating, lambda: paired(4000)], ids=["alternating", "paired"])
+def test_loops_over_generators_that_give_item_after_item_at_one_place_are_loops(make):
+    def f(x):
+        for i, sign in zip(range(7000), make()):
+            x = x + sign * i
+        return x
+
+    x = 0.5
+    assert blocks(f, x) < 40
+    assert zyg.jit(f)(x) == f(x)
+    assert zyg.gradient(zyg.jit(f), x) == (1.0,)
+
+
+def test_loops_over_generators_with_a_place_per_item_are_none():
+    def items(x):
+        yield x
+        for k in (1.0, 2.0):
+            yield x * k
+            yield k
+
+    def f(x):
+        total = None
+        for y in items(x):
+            total = y if total is None else total * y
+        return total
+
+    assert blocks(f, 1.5) < 3
+    assert zyg.jit(f)(1.5) == f(1.5)
+
+
+MANY = tuple(float(k) for k in range(50))
+SOME = MANY[:12]
+
+
+class Holder:
+    def __init__(self, held):
+        self.held = held
+
+
+def number(x):
+    for k in MANY:
+        if x > k:
+            x = x - k
+        else:
+            x = x + 1.0
+    return x
+
+
+def flag_and_count(x):
+    n, found = 0, False
+    for i, k in enumerate(MANY):
+        if x * k > 3.0:
+            n += i
+            continue
+        if x < k:
+            found = True
+        elif x == 3.0:
+            break
+    return n * x if found else x
+
+
+def attribute(x):
+    p = Holder(x)
+    for k in reversed(MANY):
+        if p.held > k:
+            p.held = p.held - 1.0
+        else:
+            p.held = p.held * 0.5 + k
+    return p.held
+
+
+def item(x):
+    d = {"a": x, "b": 1.0}
+    for k, m in zip(MANY, MANY):
+        if d["a"] > k:
+            d["b"] = d["b"] + m
+        else:
+            d["a"] = d["a"] * 0.5
+    return d["a"] + d["b"]
+
+
+def nested(x):
+    s = 0.0
+    for k in SOME:
+        for m in SOME:
+            if x > m:
+                s += k * x
+            else:
+                s -= m
+    return s
+
+
+def generated(x):
+    s = 0.0
+    for k in (x * k if x > k else k for k in MANY):
+        if k > 2.0:
+            s += k * x
+        else:
+            s -= k
+    return s
+
+
+def optional(x):
+    last, total = None, 0
+    for k in MANY:
+        if x > k:
+            last = k
+        elif last is not None and x * last > 1.0:
+            total = total + last
+    return x if last is None else total * x
+
+
+@pytest.mark.parametrize(
+    "function", [number, flag_and_count, attribute, item, nested, generated, optional], ids=lambda f: f.__name__
+)
+def test_rounds_with_choices_are_evaluated_one_after_the_other(function):
+    """Each block of a round, once all that leads to it is: a round that is evaluated on some of its ways only would be so again, with all
+    that follow."""
+    for x in (-1.07, 0.77, 4.03):
+        assert zyg.jit(function)(x) == function(x)
+        below, above = function(x - 1e-6), function(x + 1e-6)
+        assert zyg.gradient(zyg.jit(function), x)[0] == pytest.approx((above - below) / 2e-6, rel=1e-4, abs=1e-6)
+
+
 def test_a_length_is_one_value():
     def f(x):
         n = len(x)
@@ -157,3 +297,51 @@ def test_a_length_is_one_value():
 
     assert blocks(f, np.ones(3)) == 1
     assert zyg.jit(f)(np.ones(3)).shape == (3,)
+
+
+class TestListsOfOneObject:
+    """What is put into a list on some ways only, and stands in it several times, is refused: the list is not taken for an empty one."""
+
+    @staticmethod
+    def chosen(x, n):
+        p, found = Holder(x), []
+        for _ in range(n):
+            if x > 1.25:
+                found.append(p)
+        return len(found) + 0.0
+
+    @staticmethod
+    def left(x, n):
+        p, found, k = Holder(x), [], 0
+        while k < n:
+            k += 1
+            if k > 1:
+                break
+            if p.held > 1.25:
+                found.append(p)
+        total = 0.0
+        for q in found:
+            total = total + q.held
+        return total
+
+    @staticmethod
+    def then_numbers(x, n):
+        p, found = Holder(x), []
+        for _ in range(n):
+            if x > 1.25:
+                found.append(p)
+            elif x > 1.0:
+                found.append(x)
+        found.append(2.0)
+        return len(found) + 0.0
+
+    @pytest.mark.parametrize("name", ["chosen", "left", "then_numbers"])
+    def test_is_not_empty(self, name):
+        f = getattr(self, name)
+        for x, n in ((1.3, 0), (1.3, 1), (1.3, 3), (1.1, 2)):
+            try:
+                found = zyg.jit(f)(x, n)
+            except Unsupported as refusal:
+                assert "a list" in str(refusal)
+            else:
+                assert found == f(x, n)

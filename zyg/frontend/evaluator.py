@@ -414,7 +414,7 @@ class Evaluator:
             node = self._node(frame, block, args)
             self.jump_to(self.edge(node, [*args, *frame.outer]))
             base.out.append((node, next(iter(node.edges))))
-            heapq.heappush(frame.queue, (node.number, node.turn, node))
+            heapq.heappush(frame.queue, (node.order, node))
             return
         base.block = block
         self._evaluate(frame, block)
@@ -482,7 +482,7 @@ class Evaluator:
         """Evaluate blocks until what they begin with changes no more."""
         queue = frame.queue
         while queue:
-            _, _, node = heapq.heappop(queue)
+            _, node = heapq.heappop(queue)
             if not node.edges or node.block is None:
                 continue
             state = node.merge()
@@ -511,7 +511,7 @@ class Evaluator:
             for key, edge in node.lost.items():
                 if edge.source in reached and key not in node.edges:
                     node.edges[key] = edge
-                    heapq.heappush(frame.queue, (node.number, node.turn, node))
+                    heapq.heappush(frame.queue, (node.order, node))
                     found = True
             node.lost = {}
         return found
@@ -523,7 +523,7 @@ class Evaluator:
             target.stale.pop(key, None)
             target.lost.pop(key, None)
             if target.block is not None:
-                heapq.heappush(frame.queue, (target.number, target.turn, target))
+                heapq.heappush(frame.queue, (target.order, target))
         node.out = []
         node.head.instrs = []
         self.local = (None, {})
@@ -550,7 +550,7 @@ class Evaluator:
         if node is None:
             self._refuse_if_endless(frame, block, slots, key, len(frame.nodes))
             node = Node(block, full, prepared.order[block], block.name, frame.number)
-            node.versions, node.turn, node.apart = versions, len(frame.nodes), not frame.library
+            node.versions, node.order, node.apart = versions, self._turn(frame, block, slots), not frame.library
             frame.nodes[block, full] = node
             node.parameters = dict(frame.seeds.get((block, full), ()))
             if block in prepared.loops:
@@ -559,9 +559,25 @@ class Evaluator:
                 static = {n for n, _ in key}
                 # What a loop changes becomes a parameter at once: its variables and the counters of its iterators. (Where there is
                 # one node per item of what it goes through, it does not come back to any.)
-                if static.isdisjoint(iterators_):
+                if not any(iterators.is_stepped(self, slots[n]) for n in iterators_):
                     node.force = frozenset({*range(len(block.params)), *iterators_} - static)
         return node
+
+    def _turn(self, frame: Frame, block: Block, slots: list[Abstract]) -> tuple[int, ...]:
+        """When the node of a block is evaluated: after all that may lead to it, but for ways back.  Each round of an unrolled loop comes
+        before the next one, and with it before the loop's header, which the round leads to; nodes of one block are in order of age."""
+        prepared = frame.prepared
+        env = dict(zip((*block.params, *prepared.live[block]), slots))
+        around = [header for header, body in prepared.loops.items() if block in body]
+        found: list[int] = []
+        for header in sorted(around, key=lambda h: len(prepared.loops[h]), reverse=True):
+            steps = [v for i in prepared.iterators[header] if iterators.is_stepped(self, v := env.get(i))]
+            if steps:
+                place = (header, *found, *(iterators.static_position(self, v) for v in steps))
+                found += prepared.order[header], frame.steps.setdefault(place, len(frame.steps))
+                if header is block:
+                    found.append(len(prepared.order))
+        return (*found, prepared.order[block], len(frame.nodes))
 
     def _positions(self, slots: list[Abstract]) -> list[tuple[int, Hashable]]:
         """Where the iterators among these values stand, if code is made per position."""
@@ -608,7 +624,7 @@ class Evaluator:
                 node.stale[key] = node.edges.pop(key)
         result = self.edge(node, slots, order)
         self.node.out.append((node, next(reversed(node.edges))))
-        heapq.heappush(frame.queue, (node.number, node.turn, node))
+        heapq.heappush(frame.queue, (node.order, node))
         return result
 
     def go_on(self, frame: Frame, target: Target) -> None:
@@ -644,8 +660,7 @@ class Evaluator:
 
     def _unrolled(self, frame: Frame, header: Block) -> bool:
         """Whether there is a node per item of what a loop goes through."""
-        steps = [self.env.get(i) for i in frame.prepared.iterators[header]]
-        return any(v is not None and iterators.static_position(self, v) is not None for v in steps)
+        return any(iterators.is_stepped(self, self.env.get(i)) for i in frame.prepared.iterators[header])
 
     def leave(self, frame: Frame, value: Abstract, way: Node | None = None) -> None:
         """Return from the frame, or give a value of a generator."""

@@ -46,8 +46,8 @@ class Node:
     """A block of a frame being evaluated; `block` is None for the end of a frame and for joins inside handlers."""
 
     __slots__ = (
-        "apart", "block", "blocks", "chain", "edges", "force", "head", "key", "lost", "maps", "number", "out", "parameters", "place", "rounds", "sizes",
-        "stale", "state", "turn", "versions",
+        "apart", "block", "blocks", "chain", "edges", "force", "head", "key", "lost", "maps", "number", "order", "out", "parameters", "place", "rounds", "sizes",
+        "stale", "state", "versions",
     )  # fmt: skip
 
     def __init__(self, block: Block | None, key: Hashable, number: int, name: str, place: int = 0):
@@ -56,7 +56,7 @@ class Node:
         self.block = block
         self.key = key
         self.number = number
-        self.turn = 0  # among the nodes of the block
+        self.order: tuple[int, ...] = ()  # when it is evaluated, among the nodes of the frame
         self.head = Block(name)
         self.edges: dict[Hashable, Edge] = {}
         self.parameters: dict[tuple[Any, ...], Value] = {}
@@ -104,7 +104,8 @@ class Frame:
     lengths: dict[Hashable, int] = field(default_factory=dict)  # of lists where an unrolled loop over them began
     versions: dict[Hashable, Versions] = field(default_factory=dict)
     extra: dict[Block, int] = field(default_factory=dict)  # how many versions of a block there are beside first ones
-    queue: list[tuple[int, int, Node]] = field(default_factory=list)
+    queue: list[tuple[tuple[int, ...], Node]] = field(default_factory=list)
+    steps: dict[Hashable, int] = field(default_factory=dict)  # of unrolled loops, in the order that they were come to
     exit: Node = field(default_factory=lambda: Node(None, None, 1 << 30, "return"))
     resume: Block | None = None  # generators: where to go on
     generator: Hashable = None  # the id of the generator's record

@@ -109,7 +109,7 @@ def make_iterator(e: Evaluator, v: Abstract) -> Reference:
     raise AssertionError
 
 
-def static_position(e: Evaluator, v: Abstract) -> Hashable | None:
+def static_position(e: Evaluator, v: Abstract | None) -> Hashable | None:
     """Where an iterator stands, if that is known when compiling and code has to be made per position; else None."""
     if not isinstance(v, Reference):
         return None
@@ -130,6 +130,25 @@ def static_position(e: Evaluator, v: Abstract) -> Hashable | None:
     if meta[0] == "generator":
         return (meta[2], *inner)
     return inner if any(p is not None for p in inner) else None
+
+
+def is_stepped(e: Evaluator, v: Abstract | None) -> bool:
+    """Whether an iterator stands elsewhere with each item, as far as its position is known when compiling: one over a tuple does, a
+    generator only where it stands in no loop, or in those that are stepped themselves."""
+    if not isinstance(v, Reference):
+        return False
+    record = e.heap[v.id]
+    if record.kind != "iterator" or static_position(e, v) is None:
+        return False
+    assert isinstance(record.meta, tuple)
+    if record.meta[0] != "generator":
+        inner = [f for f in record.fields if isinstance(f, Reference)]
+        return record.meta[0] not in ("enumerate", "zip", "checkpointed") or any(is_stepped(e, f) for f in inner)
+    prepared: Prepared = record.meta[1].prepared
+    place = next(b for b, n in prepared.order.items() if n == record.meta[2])
+    slots = dict(zip((*place.params, *prepared.live[place]), record.fields[1:]))
+    around = [header for header, body in prepared.loops.items() if place in body]
+    return all(any(is_stepped(e, slots.get(i)) for i in prepared.iterators[header]) for header in around)
 
 
 def steps_in_lists(e: Evaluator, v: Reference) -> list[tuple[int, int]]:

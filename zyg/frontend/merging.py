@@ -391,6 +391,9 @@ class Merge:
             records = [r if r is DEFAULT else Record(r.kind, r.meta, r.fields, state) for r in records]
             real = [r for r in records if r is not DEFAULT]
         first = real[0]
+        mixed = [r for r in real if r.kind == "list" and isinstance(r.meta, tuple) and r.meta[:1] == ("mixed",)]
+        if mixed:  # there is nothing in its record that could meet what others hold: it stays what is refused
+            return mixed[0]
         if first.kind in ("object", "dict") and any(r.meta != first.meta for r in real):
             # What some have and others not is optional.
             names = tuple(dict.fromkeys(n for r in real for n in r.named()))
