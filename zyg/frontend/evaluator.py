@@ -429,6 +429,7 @@ class Evaluator:
         while self.following is not None:
             block, slots = self.following
             self.following = None
+            self.heap = reachable([*slots, *frame.outer], self.heap)  # what nobody can see any more is no other object
             chain[block] = None
             self._bind(frame, block, slots)
             self._evaluate_block(frame, block)
