@@ -119,10 +119,13 @@ def convolved(a: Any, v: Any) -> Any:
 
 
 @implements(convolved)
-@unchecked
 def _convolved(a: Any, v: Any) -> Any:
-    if len(v) > len(a):
-        return _convolved(v, a)
+    return convolved_by_shorter(v, a) if len(v) > len(a) else convolved_by_shorter(a, v)
+
+
+@shared
+@unchecked
+def convolved_by_shorter(a: Any, v: Any) -> Any:
     n, m = len(a), len(v)
     result = np.zeros(n + m - 1, result_dtype(a, v))
     turned = v[::-1].copy()
@@ -158,6 +161,7 @@ def correlated(a: Any, v: Any, n: int) -> Any:
 
 
 @implements(correlated)
+@shared
 @unchecked
 def _correlated(a: Any, v: Any, n: int) -> Any:
     result = np.zeros(n, result_dtype(a, v))
