@@ -50,9 +50,10 @@ class Whole(SourceFileLoader):
 @contextmanager
 def _no_handlers() -> Iterator[None]:
     global _under_way
-    # (What `signal` makes enumerations of: those took 0.3 ms for each module.)
-    import _signal as signal  # pyright: ignore[reportMissingImports]
     import _thread
+    from importlib import import_module
+
+    signal: Any = import_module("_signal")  # what `signal` makes enumerations of: those took 0.3 ms for each module
 
     came: list[int] = []
 

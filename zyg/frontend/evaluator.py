@@ -119,9 +119,8 @@ class Evaluator:
         self.seeds: dict[Hashable, tuple[Hashable, dict[tuple[Block, Hashable], dict[tuple[Any, ...], Value]]]] = {}
         self.nonnegative: dict[int, Value] = {}  # by id: lengths and counters, which are not below 0
         self.local: tuple[Block | None, dict[Hashable, Any]] = (None, {})
-        self.following: tuple[Block, list[Abstract]] | None = (
-            None  # what is evaluated next in the present node, with these values
-        )
+        # What is evaluated next in the present node, with which values.
+        self.following: tuple[Block, list[Abstract]] | None = None
         self.straight: Block | None = None  # where the instruction that is evaluated began
         self.serial = 0
         self.depth = 0

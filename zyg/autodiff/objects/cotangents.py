@@ -6,6 +6,7 @@ Mutable objects have none; what would flow to them is gathered in their shadows.
 from __future__ import annotations
 
 import datetime
+from collections import namedtuple
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -30,6 +31,7 @@ SETS = (set, frozenset)
 INERT = frozenset({bool, str, bytes, type(None), type(...), type(NotImplemented), slice, range, type, np.bool_})
 
 # Those of exactly these do not, either, but a number may have gone into them.
+FIELD = type(vars(namedtuple("_Example", "x"))["x"])  # what fields of named tuples are
 DATES = frozenset({datetime.date, datetime.datetime, datetime.time, datetime.timedelta})
 
 _HEAP, _COLLECTED = 1 << 9, 1 << 14  # Py_TPFLAGS_HEAPTYPE, Py_TPFLAGS_HAVE_GC

@@ -15,7 +15,7 @@ from zyg.autodiff.identity import note
 
 from . import calls, class_statements
 from .arithmetic import find
-from .cotangents import INERT
+from .cotangents import FIELD, INERT
 
 _FIELDS = "__dataclass_fields__"
 _copies: dict[tuple[type, tuple[str, ...]], tuple[Any, Callable[..., Any]]] = {}  # with what says how they are made
@@ -78,7 +78,6 @@ _ARGUMENT = getattr(dataclasses, "_FIELD_INITVAR")  # noqa: B009
 
 
 _Example = namedtuple("_Example", "x")
-_FIELD = type(vars(_Example)["x"])
 _MAKE = _Example._make.__func__.__code__
 
 
@@ -89,7 +88,7 @@ def _replace_fields(old: Any, /, **changes: Any) -> tuple[Any, Any]:
     known = _copies.get((cls, names))
     if known is None or known[0] is not make:
         usual = type(make) is classmethod and make.__func__.__code__ is _MAKE
-        plain = all(type(find(cls, name)) is _FIELD for name in fields)
+        plain = all(type(find(cls, name)) is FIELD for name in fields)
         if not usual or not plain or not set(names) <= set(fields):
             return calls.differentiated(find(cls, "_replace"))(old, **changes)
         parameters = _parameters(names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dis
 import gc
-from collections import defaultdict, deque, namedtuple
+from collections import defaultdict, deque
 from collections.abc import Iterable
 from contextlib import suppress
 from inspect import getattr_static
@@ -18,6 +18,7 @@ from zyg.autodiff.identity import ByIdentity
 from zyg.autodiff.trying import bodies
 from zyg.backend.cpython import type_version
 
+from .cotangents import FIELD
 from .effects import changes, functions_in
 from .reach import PLAIN
 
@@ -38,7 +39,7 @@ _HELD = (
     staticmethod,
     classmethod,
     type(list.append),
-    type(namedtuple("Pair", "first").first),  # type: ignore[attr-defined]
+    FIELD,
 )
 # What a class does with others than what is being looked at.
 _OTHERS = frozenset(

@@ -29,10 +29,9 @@ from ..identity import note
 from ..objects import attributes
 from ..objects.arithmetic import find
 from ..objects.classes import read_by_name, set_by_name
-from ..objects.cotangents import INERT, NUMERIC, VALUES
+from ..objects.cotangents import FIELD, INERT, NUMERIC, VALUES
 from ..objects.passing import passes
 from ..trying import bodies
-from .computed import FIELD
 from .knowledge import (
     HEAP_TYPE,
     forgets,

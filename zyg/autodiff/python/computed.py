@@ -6,7 +6,6 @@ from __future__ import annotations
 import datetime
 import enum
 from abc import ABCMeta
-from collections import namedtuple
 from collections.abc import Iterator
 from functools import cached_property
 from types import CodeType, FunctionType
@@ -16,7 +15,7 @@ from zyg.ir.core import Function
 
 from ..objects.arithmetic import find
 from ..objects.attributes import OF_C
-from ..objects.cotangents import DATES, VALUES
+from ..objects.cotangents import DATES, FIELD, VALUES
 
 LENGTH = "__len__"
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
@@ -84,7 +83,6 @@ _SAY_DATES = frozenset(map(id, (datetime, *DATES)))
 _DATES = frozenset(
     name for cls in DATES for name, held in vars(cls).items() if type(held) in OF_C and not name.startswith("__")
 )
-FIELD = type(vars(namedtuple("_Example", "x"))["x"])
 _KINDS = (property, cached_property, FIELD)
 
 
@@ -99,31 +97,29 @@ def fields_read(code: CodeType, namespace: dict[str, Any], computed: frozenset[s
 def members_read(function: Function, namespace: dict[str, Any]) -> dict[tuple[str, str], type]:
     """Of the members of enumerations that a function reads by a global name, the enumerations: they stay what they are, and carry no
     derivative."""
-    makers = {r: i for _, i in function.instructions() for r in i.results}
     found: dict[tuple[str, str], type] = {}
-    for _, instr in function.instructions():
-        made = makers.get(instr.operands[0]) if instr.op == "getattr" else None
-        if made is None or made.op != "global":
-            continue
-        cls, name = namespace.get(made.attrs["name"]), instr.attrs["name"]
-        if type(cls) is enum.EnumMeta and name in cls.__members__ and VALUES.isdisjoint(cls.__mro__):
-            found[made.attrs["name"], name] = cls
+    for place, cls in _by_global_names(function, namespace):
+        if type(cls) is enum.EnumMeta and place[1] in cls.__members__ and VALUES.isdisjoint(cls.__mro__):
+            found[place] = cls
     return found
 
 
 def constants_read(function: Function, namespace: dict[str, Any]) -> dict[tuple[str, str], type]:
     """Of the numbers that a function reads by the global name of a class, the classes: they most likely stay what they are."""
-    makers = {r: i for _, i in function.instructions() for r in i.results}
     found: dict[tuple[str, str], type] = {}
+    for place, cls in _by_global_names(function, namespace):
+        if type(cls) in _USUAL and type(find(cls, place[1])) in (float, int) and find(type(cls), place[1]) is None:
+            found[place] = cls
+    return found
+
+
+def _by_global_names(function: Function, namespace: dict[str, Any]) -> Iterator[tuple[tuple[str, str], Any]]:
+    """Attributes of what is read by a global name: both names, and what the first is now."""
+    makers = {r: i for _, i in function.instructions() for r in i.results}
     for _, instr in function.instructions():
         made = makers.get(instr.operands[0]) if instr.op == "getattr" else None
-        if made is None or made.op != "global":
-            continue
-        name = instr.attrs["name"]
-        cls: Any = namespace.get(made.attrs["name"])
-        if type(cls) in _USUAL and type(find(cls, name)) in (float, int) and find(type(cls), name) is None:
-            found[made.attrs["name"], name] = cls
-    return found
+        if made is not None and made.op == "global":
+            yield (made.attrs["name"], instr.attrs["name"]), namespace.get(made.attrs["name"])
 
 
 _USUAL = frozenset({type, ABCMeta})
