@@ -103,10 +103,10 @@ def generate(request: Request, inferred: Any) -> Compiled:
         departed=departures.handler(request.function, inferred),
     )
     native = compile_module(inferred.module, inferred.entry, request.options, signature)
-    for name, code in native.lowered.offers.items():
+    if native.lowered.offers:
         from .frontend import readymade
 
-        readymade.keep(inferred.module, name, code)
+        readymade.keep(inferred.module, native.lowered.offers)
     return Compiled(inferred, native)
 
 
@@ -202,13 +202,17 @@ def rare_collections() -> Iterator[None]:
 def compile(request: Request, until: str = "native") -> Any:
     """Take `request` through the stages, as far as the one named."""
     with rare_collections():
-        try:
-            result = _compile(request, until)
-        except NeedsBody as missing:
-            from .frontend import readymade
+        # Without the function whose body was wanted, the first time: it is kept then, with what it lacked.
+        for again in (request, request, replace(request, bodies=True)):
+            try:
+                result = _compile(again, until)
+                break
+            except NeedsBody as missing:
+                from .frontend import readymade
 
-            readymade.want(missing.code)
-            result = _compile(replace(request, bodies=True), until)
+                readymade.want(missing.code)
+        else:
+            raise AssertionError("a function that has a body wants another one")
         if kept := sys.modules.get("zyg.frontend.kept"):  # which is loaded where much of zyg's own is read
             kept.store()
         return result

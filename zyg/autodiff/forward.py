@@ -12,10 +12,11 @@ from zyg.errors import Misuse, Unsupported
 from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Function, Instr, Value
 from zyg.ir.departures import departing
-from zyg.ir.types import TAPE, Array, Scalar, Stack, Type
+from zyg.ir.readymade import Readymade, code_of, function_of
+from zyg.ir.types import TAPE, Array, Scalar, Stack, Type, cotangent_type
 
 from . import helpers
-from .activity import Aliases, differentiable, summary_of
+from .activity import Aliases, Summary, differentiable, summary_of
 from .state import Callee, Rerun, State
 
 _WRITTEN_IN = "are written in code that is checkpointed or has a rule, which"
@@ -46,12 +47,14 @@ class ForwardPart(State):
         block = Block("prologue")
         b = Builder(self.function, block)
         extra: list[Value] = []
-        for p in self.primal_params:
+        shadowed = self.callees[self.name].array_params if self.mode == "callee" else ()
+        for k, p in enumerate(self.primal_params):
             if not isinstance(p.type, Array) or not differentiable(p.type):
                 continue
             if self.mode == "callee":
-                self.shadows[p] = Value(helpers.shadow_type(p.type), f"d_{p.name}")
-                extra.append(self.shadows[p])
+                if k in shadowed:
+                    self.shadows[p] = Value(helpers.shadow_type(p.type), f"d_{p.name}")
+                    extra.append(self.shadows[p])
             elif self._has_shadow(p):
                 self.shadows[p] = helpers.zeros_like(b, p, f"d_{p.name}")
         self.tape: Value | None = None
@@ -364,7 +367,8 @@ class ForwardPart(State):
                 if differentiable(p.type) and isinstance(p.type, Scalar) and flowing >> k & 1
             ),
             array_params=tuple(
-                k for k, p in enumerate(params) if isinstance(p.type, Array) and differentiable(p.type)
+                k for k, p in enumerate(params)
+                if isinstance(p.type, Array) and differentiable(p.type) and _has_part(summary, k)
             ),
             seeds=tuple(
                 k for k, t in enumerate(source.results) if differentiable(t) and isinstance(t, Scalar)
@@ -377,9 +381,42 @@ class ForwardPart(State):
         self.callees[name] = callee
         self.module.add(Function(callee.forward))  # placeholders keep the names; the run replaces them
         self.module.add(Function(callee.reverse))
+        code = code_of(source)
+        if code is not None and code.halves is not None:
+            self._readymade_halves(source, callee, code.halves)
+            return callee
         everything = [True] * len(params)
         type(self)(self.module, name, everything, self.summaries, "callee", self.callees).run()
+        if "offer" in source.attrs:
+            from zyg.frontend import readymade  # on demand: code for scalars has none
+
+            halves = self.module.functions[callee.forward], self.module.functions[callee.reverse]
+            readymade.offer_halves(source, summary.key(), *halves)
         return callee
+
+    def _readymade_halves(self, source: Function, callee: Callee, codes: tuple[Readymade, Readymade]) -> None:
+        """The halves that an earlier process made, with the parameters and results that those of this one would have."""
+        params, results = [p.type for p in source.params], list(source.results)
+        tapes = [TAPE for _ in callee.tape_params]
+        given = {
+            callee.forward: [*params, *[helpers.shadow_type(params[k]) for k in callee.array_params], *tapes, TAPE],
+            callee.reverse: [TAPE, *[cotangent_type(results[k]) for k in callee.seeds], *tapes],
+        }
+        gives = {
+            callee.forward: [*results, *[helpers.shadow_type(results[k]) for k in callee.array_results]],
+            callee.reverse: [cotangent_type(params[k]) for k in callee.scalar_gradients],
+        }
+        position = source.entry.terminator.position
+        for name, code in zip((callee.forward, callee.reverse), codes, strict=True):
+            made = function_of(code, name, [Value(t) for t in given[name]], [Value(t) for t in gives[name]], position)
+            made.attrs["name"] = source.attrs["name"]
+            self.module.functions[name] = made
+
+
+def _has_part(summary: Summary, k: int) -> bool:
+    """Whether something flows from an array parameter, or into it."""
+    flowing = [*summary.results, *[bits for p, bits in summary.arrays.items() if p != k]]
+    return any(bits >> k & 1 for bits in flowing) or bool(summary.arrays.get(k, 0) & ~(1 << k)) or k in summary.written
 
 
 def _companion_item(stack: Type) -> Type | None:

@@ -80,12 +80,14 @@ class Callees(dict[str, Callee]):
 
     def untaped_name(self, module: Module, forward: str) -> str:
         if forward not in self.untaped:
+            require_body(module.functions[forward])
             self.untaped[forward] = module.unique_name(f"{forward}.untaped")
             module.add(Function(self.untaped[forward]))  # keeps the name
         return self.untaped[forward]
 
     def last_name(self, module: Module, reverse: str) -> str:
         if reverse not in self.last:
+            require_body(module.functions[reverse])
             self.last[reverse] = module.unique_name(f"{reverse}.last")
             module.add(Function(self.last[reverse]))
         return self.last[reverse]
@@ -216,8 +218,9 @@ class State(ABC):
         self.gradients = tuple(k for k, p in enumerate(self.primal_params) if wrt[k] and differentiable(p.type))
         self.activity.backward(list(self.seeds))
         if mode == "callee":
+            shadowed = self.callees[name].array_params
             for k, p in enumerate(self.primal_params):
-                if (isinstance(p.type, Array) and differentiable(p.type)) or p.type is TAPE:
+                if k in shadowed or p.type is TAPE:
                     self.activity.mark_useful(p, 1 << (len(self.function.results) + k))
         # Arrays keep their contents between the forward and the reverse part, unless the function writes them, where the
         # two parts are one function.

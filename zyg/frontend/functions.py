@@ -376,7 +376,7 @@ def _specialise(
     if entry is not None and spec.result is not None and not spec.result[1] and _is_by_itself(inference, around):
         from . import readymade
 
-        readymade.offer(entry, inference.module.functions[spec.name], spec.result[0][0])
+        readymade.offer(e, entry, inference.module.functions[spec.name], spec.result[0][0])
     return spec
 
 

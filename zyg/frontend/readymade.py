@@ -3,7 +3,9 @@
 A function of library code that is compiled once for arguments of the same types (`shared`) is the same in every program.  Where it is
 large its machine code is kept on disk (backend/llvm/kept.py), and beside it, by what was asked of it, what the caller has to know: of
 what form the result is, and how the code is called.  A function that is found so has one instruction, `readymade`: no stage looks at
-anything else, and those that would have to (derivatives through it) say so by NeedsBody.
+anything else, and those that would have to say so by NeedsBody.
+
+Where derivatives go through it, the two halves of its adjoint (autodiff/forward.py) are kept in the same way, in an entry beside its own.
 
 The entry's name is a digest of the function and the types of its arguments, the options, and all source of zyg: it cannot be stale.  It is
 data alone (`marshal`).
@@ -17,13 +19,16 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from zyg import circumstances
 from zyg.ir.core import Function, Instr, Value
-from zyg.ir.readymade import NeedsBody, Readymade
-from zyg.ir.records import record
+from zyg.ir.readymade import NeedsBody, Readymade, function_of
+from zyg.ir.records import record, replace
 from zyg.ir.types import SCALARS, Array, Scalar, Type
+from zyg.rules import users_rules
 
-from .values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number, TupleValue
+from .values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number, Same, TupleValue
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -40,11 +45,15 @@ _wanted: set[str] = set()  # code whose body was asked for in this process
 
 @record(frozen=True)
 class Offer:
-    """What would be kept of a function if it were compiled by itself (an attribute of it): the name of the entry, and what it gives."""
+    """What would be kept of a function if it were compiled by itself (an attribute of it): the name of the entry, and what it gives;
+    `halves`: whether its adjoint may be kept, too.  An offer of a half of that has the summary of the whole function."""
 
     name: str
     types: tuple[Any, ...]
     form: Any
+    halves: bool = False
+    half: str = ""
+    summary: tuple[tuple[Any, ...], ...] = ()
 
     def __repr__(self) -> str:
         return f"offer {self.name[:8]}"
@@ -59,7 +68,7 @@ class _NotPlain(Exception):
 
 def name_of(e: Evaluator, f: FunctionValue, outline: Outline, shape: Any, named: Hashable) -> str | None:
     """The entry for a call of a function with arguments of this shape (functions.Outline); None if there cannot be one."""
-    if outline.order or named or f.captured:
+    if outline.order or named or f.captured or users_rules():
         return None
     source = circumstances.source()
     if source is None:
@@ -86,6 +95,8 @@ def _plain(x: Any) -> Any:
         if x and x[0] == "function":  # it is told from others by an address
             raise _NotPlain
         return tuple(map(_plain, x))
+    if type(x) is Same and isinstance(x.object, np.dtype) and x.object.kind in "biufc":
+        return "dtype", x.object.str
     if x in (bool, int, float, complex, str, bytes, type(None), tuple):
         return x.__name__
     if type(x) not in _PLAIN:
@@ -109,39 +120,71 @@ def find(
     e: Evaluator, f: FunctionValue, name: str, leaves: Sequence[Value], function: str
 ) -> tuple[Function, Abstract] | None:
     """The function that takes these values and what it gives, in terms of the results of its instruction."""
+    found = _halves(e, name) or _whole(name)
+    if found is None:
+        return None
+    code, types, form = found
+    flows, _, written, *_ = code.summary
+    if e.context.level and (any(flows) or written) and code.halves is None:
+        return None  # derivatives may go through it
+    results = [Value(_type(t)) for t in types]
+    params = [Value(v.type, f"a{n}") for n, v in enumerate(leaves)]
+    made = function_of(code, function, params, results, e.position)
+    made.attrs["name"] = f.code.co_qualname
+    return made, _formed(form, iter(results))
+
+
+def _whole(name: str) -> tuple[Readymade, Any, Any] | None:
+    """Its code, and the types and the form of what it gives."""
+    found = _read(name)
+    if found is None:
+        return None
+    code, types, form = found
+    code = Readymade(*code)
+    return None if code.symbol in _wanted or not _is_there(code) else (code, types, form)
+
+
+def _halves(e: Evaluator, name: str) -> tuple[Readymade, Any, Any] | None:
+    """The same, with the halves of its adjoint; its own code may not be there."""
+    if not _has_halves(e):
+        return None
+    found = _read(_beside(name))
+    if found is None:
+        return None
+    *codes, summary, types, form = found
+    forward, reverse = (Readymade(*code) for code in codes)
+    if not {forward.symbol, reverse.symbol}.isdisjoint(_wanted) or not _is_there(forward) or not _is_there(reverse):
+        return None
+    whole = _whole(name)
+    code = Readymade(f"whole_{name}", "", (), False, False, None, (), summary) if whole is None else whole[0]
+    return None if code.symbol in _wanted else (replace(code, halves=(forward, reverse)), types, form)
+
+
+def _has_halves(e: Evaluator) -> bool:
+    """Whether this is differentiated once, in reverse mode."""
+    return e.context.level == 1 and not e.context.forwards
+
+
+def _beside(name: str) -> str:
+    from zyg.backend.llvm import cache as disk
+
+    return disk.digest(f"the halves of {name}")
+
+
+def _read(name: str) -> Any:
     from zyg.backend.llvm import cache as disk
 
     content = disk.load(name)
-    if content is None:
-        return None
     try:
-        symbol, *rest, types, form = marshal.loads(content)
-        code = Readymade(symbol, *rest)
+        return None if content is None else marshal.loads(content)
     except (EOFError, ValueError, TypeError):
         return None
-    if symbol in _wanted or not disk.has(code.entry):
-        return None
-    flows, _, written, *_ = code.summary
-    if e.context.level and (any(flows) or written):
-        return None  # derivatives may go through it
-    results = [Value(_type(t)) for t in types]
-    return _function_of(code, f.code.co_qualname, function, leaves, results, e.position), _formed(form, iter(results))
 
 
-def _function_of(
-    code: Readymade, qualname: str, name: str, given: Sequence[Value], results: list[Value], position: Position | None
-) -> Function:
-    from zyg.ir.core import Block
+def _is_there(code: Readymade) -> bool:
+    from zyg.backend.llvm import cache as disk
 
-    params = [Value(v.type, f"a{n}") for n, v in enumerate(given)]
-    block = Block("entry", params)
-    block.instrs = [
-        Instr("readymade", list(params), results, {"code": code}, position=position),
-        Instr("return", list(results), position=position),
-    ]
-    function = Function(name, [block], tuple(v.type for v in results))
-    function.attrs |= {"name": qualname, "shared": True}
-    return function
+    return disk.has(code.entry)
 
 
 def want(code: Readymade) -> None:
@@ -152,21 +195,41 @@ def want(code: Readymade) -> None:
 # --------------------------------------------------------------------------------------------------- keeping
 
 
-def offer(name: str, function: Function, value: Abstract) -> None:
+def offer(e: Evaluator, name: str, function: Function, value: Abstract) -> None:
     """Have a function, which gives this value, kept by this name if that is possible."""
     with suppress(_NotPlain):
-        function.attrs["offer"] = Offer(name, tuple(map(_written, function.results)), _form(value))
+        function.attrs["offer"] = Offer(name, tuple(map(_written, function.results)), _form(value), _has_halves(e))
 
 
-def keep(module: Module, name: str, code: Readymade) -> None:
-    """Have later processes find the code of a function that is on offer."""
+def offer_halves(whole: Function, summary: tuple[tuple[Any, ...], ...], forward: Function, reverse: Function) -> None:
+    """Have the halves of its adjoint kept if the function would be."""
+    offered: Offer | None = whole.attrs.get("offer")
+    if offered is not None and offered.halves:
+        for half, function in (("forward", forward), ("reverse", reverse)):
+            function.attrs["offer"] = replace(offered, half=half, summary=summary)
+
+
+def keep(module: Module, offers: dict[str, Readymade]) -> None:
+    """Have later processes find the code of functions that are on offer."""
     from zyg.autodiff.activity import summarise
     from zyg.backend.llvm import cache as disk
 
-    offered: Offer = module.functions[name].attrs["offer"]
-    summary = summarise(module, name)[name].key()
-    rest = (code.symbol, code.entry, code.imports, code.needs_ctx, code.fails, code.taken, code.errors, summary)
-    disk.store(offered.name, marshal.dumps((*rest, offered.types, offered.form)))
+    halves: dict[str, dict[str, tuple[Any, ...]]] = {}
+    for name, code in offers.items():
+        offered: Offer = module.functions[name].attrs["offer"]
+        written = _fields(replace(code, summary=summarise(module, name)[name].key()))
+        if not offered.half:
+            disk.store(offered.name, marshal.dumps((written, offered.types, offered.form)))
+            continue
+        both = halves.setdefault(offered.name, {})
+        both[offered.half] = written
+        if len(both) == 2:
+            content = (both["forward"], both["reverse"], offered.summary, offered.types, offered.form)
+            disk.store(_beside(offered.name), marshal.dumps(content))
+
+
+def _fields(code: Readymade) -> tuple[Any, ...]:
+    return (code.symbol, code.entry, code.imports, code.needs_ctx, code.fails, code.taken, code.errors, code.summary)
 
 
 def _form(v: Abstract) -> Any:
@@ -215,4 +278,4 @@ def _type(written: Any) -> Type:
     return Array(SCALARS[dtype], *rest)
 
 
-__all__ = ["NeedsBody", "Offer", "find", "keep", "name_of", "offer", "want"]
+__all__ = ["NeedsBody", "Offer", "find", "keep", "name_of", "offer", "offer_halves", "want"]

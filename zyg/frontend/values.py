@@ -497,10 +497,10 @@ def known_key(obj: Any) -> Hashable:
         return (cls, repr(obj))
     if cls is tuple:
         return (cls, tuple(map(known_key, obj)))
-    return _Same(obj)
+    return Same(obj)
 
 
-class _Same:
+class Same:
     """Hash and equality by identity, keeping the object alive."""
 
     __slots__ = ("object",)
@@ -512,7 +512,7 @@ class _Same:
         return id(self.object)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.object is other.object
+        return isinstance(other, Same) and self.object is other.object
 
 
 def is_number(v: Abstract) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .core import Function
+from .core import Block, Function, Instr, Position, Value
 from .records import record
 
 
@@ -15,7 +15,8 @@ from .records import record
 class Readymade:
     """`entry`: the name of the object file on disk; `imports`: what that takes from elsewhere; `taken`: whether each component of its
     parameters is passed, None for all; `errors`: what the numbers stand for that it gives, from 1 on: exception, message, and
-    the types of the values in it; `summary`: the fields of its `activity.Summary`, those that are no lists of numbers as such."""
+    the types of the values in it; `summary`: the fields of its `activity.Summary`, those that are no lists of numbers as such;
+    `halves`: those of its adjoint for callers that differentiate it (forward.py), if they are there."""
 
     symbol: str
     entry: str
@@ -25,9 +26,28 @@ class Readymade:
     taken: tuple[bool, ...] | None
     errors: tuple[tuple[str, str, tuple[str, ...]], ...]
     summary: tuple[tuple[Any, ...], ...]
+    halves: tuple[Readymade, Readymade] | None = None
 
     def __repr__(self) -> str:
         return self.symbol
+
+
+def is_library(function: Function) -> bool:
+    """Whether it is one that library code shares between its calls: what becomes of it does not depend on what else there is in a
+    program, as it may be kept for others."""
+    return {"shared", "name"} <= function.attrs.keys()
+
+
+def function_of(code: Readymade, name: str, params: list[Value], results: list[Value], position: Position | None) -> Function:
+    """A function that is one of these, and nothing else."""
+    block = Block("entry", params)
+    block.instrs = [
+        Instr("readymade", list(params), results, {"code": code}, position=position),
+        Instr("return", list(results), position=position),
+    ]
+    function = Function(name, [block], tuple(v.type for v in results))
+    function.attrs["shared"] = True
+    return function
 
 
 def code_of(function: Function) -> Readymade | None:
@@ -51,4 +71,4 @@ class NeedsBody(Exception):
         self.code = code
 
 
-__all__ = ["NeedsBody", "Readymade", "code_of", "require_body"]
+__all__ = ["NeedsBody", "Readymade", "code_of", "function_of", "is_library", "require_body"]

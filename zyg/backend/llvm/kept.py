@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...ir.core import Function, Module
+from ...ir.core import Module
 from ...ir.readymade import Readymade
 from ...ir.records import replace
 from .lowered import ErrorSite, FunctionABI, Lowered
@@ -19,11 +19,6 @@ LINES = 60  # of assembly, from which on a function is worth a call that LLVM do
 _NAME = "zyg_library"
 
 Write = Callable[[Lowered, str, str], None]  # to a module, a function by its name, with this linkage
-
-
-def is_library(function: Function) -> bool:
-    """Whether it is one that library code shares between its calls."""
-    return {"shared", "name"} <= function.attrs.keys()
 
 
 def keep(lowered: Lowered, names: Sequence[str], write: Write, module: Module) -> bool:

@@ -21,7 +21,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from ...ir.analysis import Loops
 from ...ir.core import Function, Instr, Module
-from .kept import is_library, keep
+from ...ir.readymade import is_library
+from .kept import keep
 from .lowered import LANES, WHOLE_ARRAYS, ErrorSite, FunctionABI, Lowered, VectorMath
 from .lowering.function import FunctionLowering
 from .lowering.registry import has_loops, lowering, may_fail, uses_context

@@ -24,6 +24,7 @@ from typing import Any
 from ..builder import Builder
 from ..core import Block, Const, Function, Instr, Module, Value, array_type, clone_blocks, const
 from ..core import Target as Edge
+from ..readymade import is_library
 from ..reductions import Running, combine, identity
 from ..types import I64, Array, Scalar, Type
 from .accesses import Access, Assumption, From, Index, Views, groups
@@ -35,8 +36,8 @@ from .rewriting import constant_key
 _SIZES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "u8": 1, "bool": 1}
 _ROWS = 4  # of a reduction along an outer axis that are taken at once
 _TINY = 8  # instructions of a function of which a processor works on several elements' at once only if told to
-_FEW = 4  # `apply`s in a module for which that is worth LLVM's time: it takes a sixth more for a few per cent
-MANY = 8  # `apply`s in a module from which on their loops are functions of their own
+_FEW = 4  # `apply`s in a program, or a function of the library, for which that is worth LLVM's time: it takes a sixth more for a few per cent
+MANY = 8  # the same, from which on their loops are functions of their own
 LANES = 8
 _ELEMENTWISE = frozenset({"set", "add", "mul"})
 _SMALL = 24  # instructions of a function that is repeated for these, and of one that takes no longer than a sum waits
@@ -44,13 +45,16 @@ _SMALL = 24  # instructions of a function that is repeated for these, and of one
 
 def run(module: Module) -> list[Function]:
     """Gives the functions that had any."""
-    applies = sum(i.op == "apply" for f in module.functions.values() for _, i in f.instructions())
-    tiny = _TINY if applies <= _FEW else 0
-    apart = applies > MANY
+    functions = list(module.functions.values())
+    applies = {f: sum(i.op == "apply" for _, i in f.instructions()) for f in functions}
+    of_program = sum(n for f, n in applies.items() if not is_library(f))
     parts: Parts = {}
-    return [
-        f for f in list(module.functions.values()) if expand(module, f, tiny, vectors=True, apart=apart, parts=parts)
-    ]
+    changed = []
+    for f in functions:
+        many = applies[f] if is_library(f) else of_program
+        if expand(module, f, _TINY if many <= _FEW else 0, vectors=True, apart=many > MANY, parts=parts):
+            changed.append(f)
+    return changed
 
 
 def expand(

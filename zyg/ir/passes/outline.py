@@ -12,6 +12,7 @@ from __future__ import annotations
 from ..analysis import Loop, Loops
 from ..core import Block, Const, Function, Instr, Module, Target, Value, clone_blocks, uses
 from ..ops import having
+from ..readymade import is_library
 from ..types import Array, Scalar, is_float
 from . import merge
 from .accesses import Views
@@ -28,11 +29,11 @@ _LITTLE = 24  # instructions of a loop with stacks that is not worth the pipelin
 def run(module: Module) -> bool:
     changed = False
     calls = {function: calls_elements(module, function) for function in module.functions.values()}
-    inline = sum("elements" in i.attrs for function in module.functions.values() for _, i in function.instructions())
-    if sum(calls.values()) + inline <= MANY:
-        return False
+    inline = {f: sum("elements" in i.attrs for _, i in f.instructions()) for f in calls}
+    of_program = sum(n + inline[f] for f, n in calls.items() if not is_library(f))
     for function, count in calls.items():
-        if count > _SOME:
+        many = count + inline[function] if is_library(function) else of_program
+        if count > _SOME and many > MANY:
             changed |= _outline(module, function)
     if changed:
         merge.run(module)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zyg.frontend.functions import shared_by_flags, unchecked
+from zyg.frontend.functions import shared, shared_by_flags, unchecked
 
 from ..intrinsics import cut, unsupported
 from ..registry import implements
@@ -252,18 +252,7 @@ def quantile_of(
         # A fraction that is a Python float is as precise as the array.
         source = source.astype(inexact_dtype(source, q))
     rows, outer, kept = reduced_lines(source, axis)
-    flat = fractions.ravel()
-    for k in range(len(flat)):
-        if not (0.0 <= flat[k] <= 1.0):
-            raise ValueError(message)
-    if rows.shape[1] == 0 and not without_nan:
-        raise IndexError("index -1 is out of bounds for axis 0 with size 0")
-    if is_differentiated() and rows.dtype.kind == "f":
-        order = quantile_places(cut(rows), cut(flat), without_nan, method, element)
-        found = at_quantiles(rows, order, flat, without_nan, method, element)
-    else:
-        rows = quantile_rows(rows, cut(flat), without_nan, method, element)
-        found = at_quantiles(rows, None, flat, without_nan, method, element)
+    found = quantiles_of_rows(rows, fractions.ravel(), without_nan, method, element, message)
     shape = kept if constant(keepdims, "the flag keepdims") else outer
     if without_nan and fractions.ndim > 0 and len(outer) > 0:
         # As NumPy's lie: those of one line together.
@@ -271,6 +260,21 @@ def quantile_of(
         first = tuple(range(fractions.ndim))
         return store(np.moveaxis(by_lines, tuple([n + len(shape) for n in first]), first), out)
     return store(reshaped(found, (*fractions.shape, *shape)), out)
+
+
+@shared_by_flags
+@unchecked
+def quantiles_of_rows(rows: Any, q: Any, without_nan: bool, method: str, element: bool, message: str) -> Any:
+    for k in range(len(q)):
+        if not (0.0 <= q[k] <= 1.0):
+            raise ValueError(message)
+    if rows.shape[1] == 0 and not without_nan:
+        raise IndexError("index -1 is out of bounds for axis 0 with size 0")
+    if is_differentiated() and rows.dtype.kind == "f":
+        order = quantile_places(cut(rows), cut(q), without_nan, method, element)
+        return at_quantiles(rows, order, q, without_nan, method, element)
+    ordered = quantile_rows(rows, cut(q), without_nan, method, element)
+    return at_quantiles(ordered, None, q, without_nan, method, element)
 
 
 def reshaped(a: Any, shape: Any) -> Any:
@@ -430,6 +434,8 @@ def median_of(a: Any, axis: Any, keepdims: bool, out: Any, without_nan: bool) ->
 LINE_BY_LINE = 600  # from this length on NumPy's nanmedian goes from line to line
 
 
+@shared_by_flags
+@unchecked
 def middles(rows: Any, without_nan: bool) -> Any:
     """Of each row the element in the middle of its order, or what is between two; of a row with a nan a nan, or what its numbers give."""
     if is_differentiated() and rows.dtype.kind == "f":
@@ -519,12 +525,12 @@ def weights_of(v: Any, count: int, name: str) -> Any:
 
 def covariances(m: Any, y: Any, rowvar: bool, freedom: Any, fweights: Any, aweights: Any, dtype: Any) -> Any:
     x = observations(m, rowvar, "m", dtype)
-    if y is not None:
-        x = np.concatenate((x, observations(y, rowvar, "y", dtype)), 0)
-    n = x.shape[1]
+    more = None if y is None else observations(y, rowvar, "y", dtype)
     if fweights is None and aweights is None:
-        centred = x - x.mean(1)[:, None]
-        return (centred @ np.conjugate(centred.T)) * scale_of(n - freedom)
+        return unweighted_covariances(x, more, freedom)
+    if more is not None:
+        x = np.concatenate((x, more), 0)
+    n = x.shape[1]
     weights = np.ones(n)
     if fweights is not None:
         repeated = weights_of(fweights, n, "fweights")
@@ -541,6 +547,14 @@ def covariances(m: Any, y: Any, rowvar: bool, freedom: Any, fweights: Any, aweig
         count = total - freedom * np.sum(weights * np.asarray(aweights)) / total
     centred = (x - (np.sum(x * weights, 1) / total)[:, None]).astype(x.dtype)
     return (centred @ np.conjugate((centred * weights).T)) * scale_of(count)
+
+
+@shared_by_flags
+def unweighted_covariances(x: Any, more: Any, freedom: Any) -> Any:
+    if more is not None:
+        x = np.concatenate((x, more), 0)
+    centred = x - x.mean(1)[:, None]
+    return (centred @ np.conjugate(centred.T)) * scale_of(x.shape[1] - freedom)
 
 
 def scale_of(count: Any) -> Any:
@@ -566,6 +580,12 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
     c = covariances(x, y, rowvar, 1, None, None, dtype)
     if y is None and (np.ndim(x) <= 1 or len(c) == 1):
         return c[0, 0] / c[0, 0]
+    return normalised(c)
+
+
+@shared
+def normalised(c: Any) -> Any:
+    """Correlations from covariances."""
     deviations = np.sqrt(np.real(np.diagonal(c)))
     return clipped(c / deviations[:, None] / deviations[None, :])
 
