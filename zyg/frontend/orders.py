@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from zyg.ir.core import VIEWS, Const, Value, const
-from zyg.ir.types import Array
+from zyg.ir.types import I64, Array
 
 from .turned import transposed_alike
 from .values import Abstract, ArrayValue, ComplexArrayValue
@@ -82,9 +82,9 @@ def at_places(e: Evaluator, made: Abstract, a: Abstract, axis: int) -> Abstract:
     if ndim(made) < 2 or sorted_strides(e, memory(a).value):
         return made
     steps = _steps(e, a)
-    steps[axis] = const(0)
+    steps[axis] = NOTHING
     laid = allocate_unchecked(e, dims(e, made), element_type(made), "empty")
-    laid = _strided(e, laid, dims(e, made), _iterated(e, [steps]))
+    laid = _iterated(e, laid, dims(e, made), [steps])
     copy_elements(e, laid, made)
     return laid
 
@@ -103,10 +103,8 @@ def laid_as(
         return made
     steps = [_steps(e, v, seeming) for v in arrays]
     if axes is None:
-        return _strided(e, made, shape, _iterated(e, [[const(0)] * (len(shape) - len(s)) + s for s in steps]))
-    inside, places = _iterated(e, steps), {axis: n for n, axis in enumerate(axes)}
-    kept = {(places[j], places[k]): v for (j, k), v in inside.items() if j in places and k in places}
-    return _strided(e, made, shape, kept)
+        steps = [[NOTHING] * (len(shape) - len(s)) + s for s in steps]
+    return _iterated(e, made, shape, steps, axes)
 
 
 def as_it_seems(
@@ -136,9 +134,9 @@ def selected(e: Evaluator, made: Abstract, indices: Sequence[Abstract], source: 
         return made
     steps = [_steps(e, v) for v in indices]
     if rest:
-        steps = [[*[const(0)] * own, *_steps(e, source)[ndim(source) - rest :]]]
+        steps = [[*[NOTHING] * own, *_steps(e, source)[ndim(source) - rest :]]]
     laid = allocate_unchecked(e, dims(e, made), element_type(made), "empty")
-    laid = _strided(e, laid, dims(e, made), _iterated(e, steps))
+    laid = _iterated(e, laid, dims(e, made), steps)
     copy_elements(e, laid, made)
     return laid
 
@@ -158,10 +156,9 @@ def contracted(
     if not usual:
         steps = []
         for v, own in zip(operands, letters):
-            along = _steps(e, v)
-            steps.append([_sum(e, [s for s, c in zip(along, own) if c == name]) for name in named])
-        inside = _iterated(e, steps)
-        laid = _strided(e, laid, shape, {k: v for k, v in inside.items() if max(k) < len(shape)})
+            along = [_told(e, *pair) for pair in _steps(e, v)]
+            steps.append([(MANY, _sum(e, [s for s, c in zip(along, own) if c == name])) for name in named])
+        laid = _iterated(e, laid, shape, steps, range(len(shape)))
     elif memory(made).type.layout == "C":
         return made
     copy_elements(e, laid, made)
@@ -192,19 +189,27 @@ def memory(a: Abstract) -> ArrayValue:
     return arrays.memory(a)
 
 
+Steps = list[tuple[Value, Value]]  # per axis the length and the stride that tell; one element says nothing, nor does a stride of 0
 Inside = dict[tuple[int, int], Value]  # for two axes whether the first lies inside of the second
 
 
 def _strided(e: Evaluator, made: Abstract, shape: list[Value], inside: Inside) -> Abstract:
     """A new array in C order, with its elements so that its axes lie as is told, and nothing between them."""
+    return _with_strides(e, made, _without_gaps(e, shape, inside, const(_item(made))))
+
+
+def _item(made: Abstract) -> int:
+    """Bytes per element."""
+    return 16 if isinstance(made, ComplexArrayValue) else max(1, memory(made).type.dtype.bits // 8)
+
+
+def _with_strides(e: Evaluator, made: Abstract, strides: Sequence[Value]) -> Abstract:
     from .arrays import of_kind
 
     floats = memory(made)
-    has_parts = isinstance(made, ComplexArrayValue)
-    size = const(16 if has_parts else max(1, floats.type.dtype.bits // 8))
-    strides = [*_without_gaps(e, shape, inside, size), *[const(8)] * has_parts]
+    parts = [const(8)] * isinstance(made, ComplexArrayValue)
     type = Array(floats.type.dtype, floats.type.ndim, "A")
-    return of_kind(made, ArrayValue(e.op("strided", floats.value, *strides, type=type)))
+    return of_kind(made, ArrayValue(e.op("strided", floats.value, *strides, *parts, type=type)))
 
 
 def sorted_strides(e: Evaluator, array: Value, repeats: bool = True, seeming: bool = True) -> bool:
@@ -232,19 +237,29 @@ def _seems(e: Evaluator, array: Value) -> bool:
     return True
 
 
-def _steps(e: Evaluator, a: Abstract, seeming: bool = True) -> list[Value]:
-    """The absolute strides along each axis, 0 where it repeats or has one element."""
+MANY = const(2)  # a length that lets the stride tell
+NOTHING = MANY, const(0)
+
+
+def _steps(e: Evaluator, a: Abstract, seeming: bool = True) -> Steps:
+    """What the strides along each axis are by which arrays are laid out."""
     from .arrays import ndim
 
     array = memory(a).value
-    result: list[Value] = []
+    result: Steps = []
     for axis in range(ndim(a)):
         length, step = e.dim(array, axis), stride(e, array, axis, seeming)
-        if isinstance(length, Const) or isinstance(step, Const) and step.value == 0:
-            result.append(const(0) if isinstance(length, Const) and length.value == 1 else _abs(e, step))
+        if isinstance(length, Const):
+            result.append(NOTHING if length.value == 1 else (MANY, step))
         else:
-            result.append(e.op("select", e.op("eq", length, const(1)), const(0), _abs(e, step)))
+            result.append((MANY if isinstance(step, Const) and step.value == 0 else length, step))
     return result
+
+
+def _told(e: Evaluator, length: Value, step: Value) -> Value:
+    """The absolute stride, 0 where that says nothing."""
+    size = _abs(e, step)
+    return size if isinstance(length, Const) else e.op("select", e.op("eq", length, const(1)), const(0), size)
 
 
 def _abs(e: Evaluator, step: Value) -> Value:
@@ -291,8 +306,29 @@ def stride(e: Evaluator, array: Value, axis: int, seeming: bool = True) -> Value
     return e.once(("stride for order", array, axis), lambda: e.op("stride", array, axis=axis, order=True))
 
 
-def _iterated(e: Evaluator, steps: list[list[Value]]) -> Inside:
-    """How the axes of what is made of operands lie, of which these are the strides (npyiter_find_best_axis_ordering)."""
+def _iterated(
+    e: Evaluator, made: Abstract, shape: list[Value], told: list[Steps], axes: Sequence[int] | None = None
+) -> Abstract:
+    """A new array in C order, with its elements as those lie of what is made of operands, of which these are the strides
+    (npyiter_find_best_axis_ordering). It has these `axes` of theirs."""
+    count = len(told[0])
+    kept = tuple(range(count)) if axes is None else tuple(axes)
+    if not _is_known(told):
+        each = [v for steps in told for pair in steps for v in pair]
+        types = tuple([I64] * len(kept))
+        return _with_strides(e, made, e.emit("arrange", *each, *shape, types=types, axes=count, kept=kept, item=_item(made)))
+    inside, places = _sorted_by(e, [[s for _, s in steps] for steps in told]), {axis: n for n, axis in enumerate(kept)}
+    own = {(places[j], places[k]): v for (j, k), v in inside.items() if j in places and k in places}
+    return _strided(e, made, shape, own)
+
+
+def _is_known(told: list[Steps]) -> bool:
+    """Whether the order can be found without looking at the arrays: no two axes of one of them have strides that would tell."""
+    return all(sum(not (isinstance(s, Const) and s.value == 0) for _, s in steps) < 2 for steps in told)
+
+
+def _sorted_by(e: Evaluator, steps: list[list[Value]]) -> Inside:
+    """The insertion sort for strides none of which tells."""
 
     def compared(new: int, placed: int) -> tuple[Value, Value]:
         says = [_and(e, _is_not(e, s[new], 0), _is_not(e, s[placed], 0)) for s in steps]

@@ -97,6 +97,8 @@ def _plain(x: Any) -> Any:
         return tuple(map(_plain, x))
     if type(x) is Same and isinstance(x.object, np.dtype) and x.object.kind in "biufc":
         return "dtype", x.object.str
+    if type(x) is Same and isinstance(x.object, np.ufunc) and getattr(np, x.object.__name__, None) is x.object:
+        return "ufunc", x.object.__name__
     if x in (bool, int, float, complex, str, bytes, type(None), tuple):
         return x.__name__
     if type(x) not in _PLAIN:

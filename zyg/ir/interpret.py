@@ -448,6 +448,31 @@ def _stride(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[An
     return [operands[0].strides[instr.attrs["axis"]]]
 
 
+@_runs
+def _arrange(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]:
+    """Of an array that NumPy makes in the same way."""
+    count, kept, item = instr.attrs["axes"], instr.attrs["kept"], instr.attrs["item"]
+    told, lengths = operands[: len(operands) - len(kept)], operands[len(operands) - len(kept) :]
+    steps = [0 if n == 1 else abs(step) for n, step in zip(told[::2], told[1::2])]
+    rows = [steps[k : k + count] for k in range(0, len(steps), count)]
+    inner: list[int] = []  # from the innermost axis outwards
+    for new in reversed(range(count)):
+        at = len(inner)
+        for k in reversed(range(len(inner))):
+            says = [(row[new], row[inner[k]]) for row in rows if row[new] and row[inner[k]]]
+            if any(x >= y for x, y in says):
+                break
+            if says:
+                at = k
+        inner.insert(at, new)
+    strides, size = {}, item
+    for axis in inner:
+        strides[axis] = size
+        if axis in kept:
+            size *= lengths[kept.index(axis)]
+    return [strides[axis] for axis in kept]
+
+
 def _index(array: np.ndarray[Any, Any], indices: list[Any]) -> tuple[int, ...]:
     for i, n in zip(indices, array.shape, strict=True):
         if not 0 <= i < n:

@@ -395,6 +395,16 @@ def _reshapable(instr: Instr) -> Iterator[str]:
         yield "reshapable takes an array and i64 lengths"
 
 
+def _arrange(instr: Instr) -> Iterator[str]:
+    axes, kept = instr.attrs.get("axes"), instr.attrs.get("kept")
+    if not (isinstance(axes, int) and isinstance(kept, tuple) and isinstance(instr.attrs.get("item"), int)):
+        yield "arrange says how many axes there are, which of them are kept, and how large an element is"
+    elif not all(0 <= axis < axes for axis in kept) or len(instr.results) != len(kept):
+        yield "arrange gives a stride per axis that is kept"
+    elif (len(instr.operands) - len(kept)) % (2 * axes or 1) or any(v.type is not I64 for v in instr.operands):
+        yield "arrange takes a length and a stride, both i64, per axis of each operand, and a length per axis that is kept"
+
+
 def _strided(instr: Instr) -> Iterator[str]:
     array, result = instr.operands[0].type, instr.results[0].type
     if not isinstance(array, Array) or result != Array(array.dtype, array.ndim, "A") or array.layout != "C":
@@ -535,6 +545,7 @@ _SPECIAL: dict[str, Special] = {
     "reshapable": _reshapable,
     "transpose": _transpose,
     "strided": _strided,
+    "arrange": _arrange,
     "fill": _fill,
     "copyto": _array_to_array,
     "addto": _array_to_array,

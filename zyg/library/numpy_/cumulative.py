@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays
-from zyg.frontend.functions import unchecked
+from zyg.frontend.functions import shared_by_flags, unchecked
 from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, TupleValue, known
 
 from ..registry import emits, implements
@@ -76,6 +76,7 @@ def _product_of(row: Any, begin: Any) -> Any:
     return total
 
 
+@shared_by_flags
 @unchecked
 def _product(a: Any, axes: Any, keepdims: Any, begin: Any, dtype: Any) -> Any:
     rows = _rows(a.real if is_complex(a) and dtype.kind != "c" else a, axes)
@@ -126,7 +127,17 @@ def _running_products(rows: Any, dtype: Any) -> Any:
     return result
 
 
-def _cumulative(running: Callable[[Any, Any], Any], neutral: int | None) -> Callable[..., Any]:
+@shared_by_flags
+def running_sums(a: Any, axis: int, dtype: Any) -> Any:
+    return from_lines(_running_sums(lines(a, axis), dtype), a, axis, "I")
+
+
+@shared_by_flags
+def running_products(a: Any, axis: int, dtype: Any) -> Any:
+    return from_lines(_running_products(lines(a, axis), dtype), a, axis, "I")
+
+
+def _cumulative(running: Callable[[Any, int, Any], Any], neutral: int | None) -> Callable[..., Any]:
     def function(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         a = as_array(a)
         kind = running_dtype(a, dtype, out)
@@ -137,9 +148,8 @@ def _cumulative(running: Callable[[Any, Any], Any], neutral: int | None) -> Call
         if is_complex(a) and kind.kind != "c":
             a = a.real
         if axis is None:
-            return store(running(np.ascontiguousarray(a).reshape((1, a.size)), kind).reshape(-1), out)
-        axis = axis_index(axis, a.ndim)
-        return store(from_lines(running(lines(a, axis), kind), a, axis, "I"), out)
+            return store(running(np.ascontiguousarray(a).reshape(-1), 0, kind), out)
+        return store(running(a, axis_index(axis, a.ndim), kind), out)
 
     return function
 
@@ -160,10 +170,10 @@ def _replaced(a: Any, value: Any) -> Any:
     return np.where(a == a, a, value)
 
 
-implements((np.ndarray, "cumsum"), (np.generic, "cumsum"), np.cumsum)(_cumulative(_running_sums, None))
-implements((np.ndarray, "cumprod"), (np.generic, "cumprod"), np.cumprod)(_cumulative(_running_products, None))
-implements(np.nancumsum)(_cumulative(_running_sums, 0))
-implements(np.nancumprod)(_cumulative(_running_products, 1))
+implements((np.ndarray, "cumsum"), (np.generic, "cumsum"), np.cumsum)(_cumulative(running_sums, None))
+implements((np.ndarray, "cumprod"), (np.generic, "cumprod"), np.cumprod)(_cumulative(running_products, None))
+implements(np.nancumsum)(_cumulative(running_sums, 0))
+implements(np.nancumprod)(_cumulative(running_products, 1))
 
 
 def _with_initial(totals: Any, neutral: int) -> Callable[..., Any]:

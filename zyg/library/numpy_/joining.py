@@ -8,6 +8,7 @@ import numpy as np
 
 from zyg.frontend import arrays as frontend
 from zyg.frontend import growing, kinds, lists
+from zyg.frontend.functions import shared_by_flags
 from zyg.frontend.values import Abstract, Known, Reference, TupleValue, describe, is_numeric, known
 
 from ..intrinsics import unsupported
@@ -181,12 +182,18 @@ def joined(parts: Any, axis: int, dtype: Any) -> Any:
                     f"{part.shape[d]}"
                 )
         total += part.shape[axis]
-    own = result_dtype(*parts)
     if dtype is not None:
         for part in parts:
             same_kind(part, dtype)
+    return put_together(parts, axis, total, result_dtype(*parts) if dtype is None else dtype)
+
+
+@shared_by_flags
+def put_together(parts: Any, axis: int, total: int, dtype: Any) -> Any:
+    """Arrays one behind the other along an axis, which is so long then."""
+    first = parts[0]
     shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
-    result = empty_joined(parts, shape, own if dtype is None else dtype)
+    result = empty_joined(parts, shape, dtype)
     at = 0
     for part in parts:
         stop = at + part.shape[axis]

@@ -107,11 +107,15 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     x, y = floats(a, "np.linalg.lstsq"), floats(b, "np.linalg.lstsq")
     if x.ndim != 2:
         raise np.linalg.LinAlgError(f"{x.ndim}-dimensional array given. Array must be two-dimensional")
-    m, n = x.shape
-    if m != y.shape[0]:
+    if x.shape[0] != y.shape[0]:
         raise np.linalg.LinAlgError("Incompatible dimensions")
     x, y = of_one_type(x, y)
-    cutoff = default_rcond(x) if rcond is None else rcond
+    return least_squares(x, y, default_rcond(x) if rcond is None else rcond)
+
+
+@shared
+def least_squares(x: Any, y: Any, cutoff: Any) -> Any:
+    m, n = x.shape
     values = singular_values(x)
     rank = 0
     for i in range(len(values)):

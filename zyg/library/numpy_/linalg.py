@@ -201,6 +201,7 @@ def cofactors(a: Any, value: Any) -> Any:
 
 
 @implements(cofactors)
+@shared
 @unchecked
 def _cofactors(a: Any, value: Any) -> Any:
     if a.ndim > 2:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from zyg.frontend.functions import shared, unchecked
+from zyg.frontend.functions import shared, shared_by_flags, unchecked
 from zyg.rules import adjoint, tangent
 
 from .. import blas
@@ -105,25 +105,24 @@ def _qr_rule(a: Any, whole: bool) -> Any:
     """Seeger et al. (2017), section 3.2 (of LQ there), for a matrix that has as many rows as columns, or more; the further
     columns of a wide matrix are q @ (those of r)."""
     q, r = qr_of(a, whole)
+    return (q, r), lambda d: (qr_cotangent(a, q, r, *d, whole), None)
+
+
+@shared_by_flags
+def qr_cotangent(a: Any, q: Any, r: Any, dq: Any, dr: Any, whole: bool) -> Any:
     m, n = a.shape
-
-    def back(d: Any) -> Any:
-        dq, dr = d
-        if whole and m > n:
-            first = q[:, :n]
-            turned = dq[:, :n] + completion_cotangent(first, q[:, n:], dq[:, n:])
-            return tall_cotangent(first, r[:n], turned, dr[:n]), None
-        if m >= n:
-            return tall_cotangent(q, r, dq, dr), None
-        rest = dr[:, m:]
-        more = dq + np.matmul(a[:, m:], conj_swapped(rest))
-        left = tall_cotangent(q, r[:, :m], more, dr[:, :m])
-        return np.concatenate((left, np.matmul(q, rest)), axis=1), None
-
-    return (q, r), back
+    if whole and m > n:
+        first = q[:, :n]
+        turned = dq[:, :n] + completion_cotangent(first, q[:, n:], dq[:, n:])
+        return tall_cotangent(first, r[:n], turned, dr[:n])
+    if m >= n:
+        return tall_cotangent(q, r, dq, dr)
+    rest = dr[:, m:]
+    more = dq + np.matmul(a[:, m:], conj_swapped(rest))
+    left = tall_cotangent(q, r[:, :m], more, dr[:, :m])
+    return np.concatenate((left, np.matmul(q, rest)), axis=1)
 
 
-@shared
 def tall_cotangent(q: Any, r: Any, dq: Any, dr: Any) -> Any:
     inner = np.matmul(r, conj_swapped(dr)) - np.matmul(conj_swapped(dq), q)
     whole = dq + np.matmul(q, mirrored(inner))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zyg.frontend.functions import unchecked
+from zyg.frontend.functions import shared, shared_by_flags, unchecked
 
 from ..intrinsics import machine, select, unsupported
 from ..registry import implements
@@ -34,6 +34,7 @@ def is_behind(x: Any, y: Any, right: bool) -> Any:
     return (not before(x, y)) if right else before(y, x)
 
 
+@shared_by_flags
 @unchecked
 def places(a: Any, v: Any, right: bool) -> Any:
     """Where each element of a vector would stand in a sorted one. Those of a block go down together: no step waits for the
@@ -423,6 +424,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     return shaped(interpolated(wanted.ravel(), points, heights, low, high), wanted)
 
 
+@shared
 @unchecked
 def interpolated(x: Any, xp: Any, fp: Any, low: Any, high: Any) -> Any:
     """On a segment that begins at a point, its slope is the derivative there."""

@@ -147,6 +147,7 @@ def orders(rows: Any, stable: bool) -> Any:
     return result
 
 
+@shared_by_flags
 @unchecked
 def picked(rows: Any, places: Any) -> Any:
     """Of each row the numbers at these places."""
@@ -157,6 +158,7 @@ def picked(rows: Any, places: Any) -> Any:
     return result
 
 
+@shared_by_flags
 def sorted_rows(rows: Any) -> Any:
     """A copy of a matrix with sorted rows."""
     if is_differentiated() and rows.dtype.kind in "fc":
@@ -384,6 +386,7 @@ def are_not_set(*flags: Any) -> bool:
     return not any(constant(flag, "a flag of np.unique") for flag in flags)
 
 
+@shared_by_flags
 @unchecked
 def at_places(a: Any, places: Any) -> Any:
     result = np.empty(len(places), a.dtype)

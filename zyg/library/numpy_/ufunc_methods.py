@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays, indexing
-from zyg.frontend.functions import unchecked
+from zyg.frontend.functions import shared_by_flags, unchecked
 from zyg.frontend.selection import Selection
 from zyg.frontend.values import Abstract, ArrayValue, Known, TupleValue, is_numeric, known
 from zyg.ir.types import BOOL, U8
@@ -186,9 +186,13 @@ def accumulate(
     return e.call(known(_accumulated), [f, _operands(e, function, array, dtype), axis, out])
 
 
-@unchecked
 def _accumulated(f: Any, array: Any, axis: Any, out: Any) -> Any:
-    a = as_array(array)
+    return store(accumulated(f, as_array(array), axis), out)
+
+
+@shared_by_flags
+@unchecked
+def accumulated(f: Any, a: Any, axis: int) -> Any:
     rows = lines(a, axis)
     result = np.empty(rows.shape, np.result_type(f(rows[:0], rows[:0])))
     for k in range(len(rows)):
@@ -199,7 +203,7 @@ def _accumulated(f: Any, array: Any, axis: Any, out: Any) -> Any:
             for i in range(1, len(row)):
                 total = f(total, row[i])
                 into[i] = total
-    return store(from_lines(result, a, axis % a.ndim, "I"), out)
+    return from_lines(result, a, axis % a.ndim, "I")
 
 
 @emits((np.ufunc, "reduceat"))

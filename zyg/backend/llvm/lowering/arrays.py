@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....ir.core import Instr, Value
+from ....ir.core import Const, Instr, Value
 from ....ir.types import BOOL, Array, Scalar
 from .. import runtime
 from ..text import ARENA, MEMORY_TYPES, RUNTIME, SCALAR_TYPES, SIZES
@@ -131,6 +131,29 @@ def dim(e: FunctionLowering, instr: Instr) -> None:
 @lowers("stride")
 def stride(e: FunctionLowering, instr: Instr) -> None:
     e.define(instr, [strides_of(e, parts_of(e, instr.operands[0]))[instr.attrs["axis"]]])
+
+
+@lowers("arrange")
+def arrange(e: FunctionLowering, instr: Instr) -> None:
+    """By the runtime, which gets the steps along all axes, 0 for those of length 1, and lengths, 1 for axes that the new array has not."""
+    axes, kept = instr.attrs["axes"], instr.attrs["kept"]
+    told, lengths = instr.operands[: -len(kept)], instr.operands[-len(kept) :]
+    table = e.alloca(f"[{len(told) // 2} x i64]", "steps")
+    for n, (length, step) in enumerate(zip(told[::2], told[1::2], strict=True)):
+        size = e.value(step)
+        if not (isinstance(length, Const) and length.value != 1):
+            one = e.let(f"icmp eq i64 {e.value(length)}, 1")
+            size = e.let(f"select i1 {one}, i64 0, i64 {size}")
+        e.set_field("i64", size, table, 8 * n)
+    strides, order = (e.alloca(f"[{axes} x i64]", hint) for hint in ("strides", "order"))
+    for axis in range(axes):
+        e.set_field("i64", e.value(lengths[kept.index(axis)]) if axis in kept else "1", strides, 8 * axis)
+    callee = e.module.external("zyg_arrange", "void", "ptr, i64, i64, i64, ptr, ptr", RUNTIME)
+    operands = len(told) // 2 // axes
+    sizes = [f"i64 {n}" for n in (operands, axes, instr.attrs["item"])]
+    e.call("void", callee, f"ptr {table}", *sizes, f"ptr {order}", f"ptr {strides}")
+    for axis, v in zip(kept, instr.results, strict=True):
+        e.bind(v, [e.field("i64", strides, 8 * axis)])
 
 
 @lowers("alloc", context=True, fails=True)

@@ -29,7 +29,7 @@ PARTS: dict[str, tuple[str, ...]] = {
         "zyg_all_different", "zyg_drop_all",
     ),
     "lists": ("zyg_list_floats", "zyg_list_ints"),
-    "numbers": ("zyg_apart", "zyg_overtakes", "zyg_ipow"),
+    "numbers": ("zyg_apart", "zyg_overtakes", "zyg_ipow", "zyg_arrange"),
     "memory": (
         "zyg_pool_take", "zyg_pool_give", "zyg_large_new", "zyg_pool_limit", "zyg_pool_hold", "zyg_pool_release",
     ),

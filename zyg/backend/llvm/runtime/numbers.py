@@ -115,6 +115,95 @@ no:
   ret i1 false
 }
 
+; How NumPy's iterator lays out what it makes of operands (npyiter_find_best_axis_ordering): an insertion sort of the axes, the innermost
+; first, by the steps of all operands, which are in a table row by row. Two axes stay where an operand has it so; where none does and
+; one has it otherwise they change places; steps of 0 say nothing. In comes the length of each axis, out its stride.
+define void @zyg_arrange(ptr %steps, i64 %operands, i64 %axes, i64 %item, ptr %order, ptr %strides) {
+entry:
+  br label %insert
+insert:
+  %count = phi i64 [ 0, %entry ], [ %count1, %placed ]
+  %more = icmp slt i64 %count, %axes
+  br i1 %more, label %begin, label %sizes
+begin:
+  %back = sub i64 %axes, %count
+  %new = sub i64 %back, 1
+  br label %search
+search:
+  %k = phi i64 [ %count, %begin ], [ %k1, %compared ]
+  %place = phi i64 [ %count, %begin ], [ %better, %compared ]
+  %some = icmp sgt i64 %k, 0
+  br i1 %some, label %look, label %shift
+look:
+  %k1 = sub i64 %k, 1
+  %order_at = getelementptr i64, ptr %order, i64 %k1
+  %old = load i64, ptr %order_at
+  br label %ask
+ask:
+  %n = phi i64 [ 0, %look ], [ %n1, %next ]
+  %swaps = phi i1 [ false, %look ], [ %swaps1, %next ]
+  %left = icmp slt i64 %n, %operands
+  br i1 %left, label %one, label %compared
+one:
+  %row = mul i64 %n, %axes
+  %mine = add i64 %row, %new
+  %other = add i64 %row, %old
+  %mine_at = getelementptr i64, ptr %steps, i64 %mine
+  %other_at = getelementptr i64, ptr %steps, i64 %other
+  %mine_signed = load i64, ptr %mine_at
+  %other_signed = load i64, ptr %other_at
+  %x = call i64 @llvm.abs.i64(i64 %mine_signed, i1 false)
+  %y = call i64 @llvm.abs.i64(i64 %other_signed, i1 false)
+  %x_says = icmp ne i64 %x, 0
+  %y_says = icmp ne i64 %y, 0
+  %says = and i1 %x_says, %y_says
+  %usual = icmp uge i64 %x, %y
+  %stays = and i1 %says, %usual
+  %swaps1 = or i1 %swaps, %says
+  br i1 %stays, label %shift, label %next
+next:
+  %n1 = add i64 %n, 1
+  br label %ask
+compared:
+  %better = select i1 %swaps, i64 %k1, i64 %place
+  br label %search
+shift:
+  %to = phi i64 [ %place, %search ], [ %place, %one ]
+  br label %move
+move:
+  %m = phi i64 [ %count, %shift ], [ %m1, %moving ]
+  %behind = icmp sgt i64 %m, %to
+  br i1 %behind, label %moving, label %placed
+moving:
+  %m1 = sub i64 %m, 1
+  %from_at = getelementptr i64, ptr %order, i64 %m1
+  %into_at = getelementptr i64, ptr %order, i64 %m
+  %moved = load i64, ptr %from_at
+  store i64 %moved, ptr %into_at
+  br label %move
+placed:
+  %to_at = getelementptr i64, ptr %order, i64 %to
+  store i64 %new, ptr %to_at
+  %count1 = add i64 %count, 1
+  br label %insert
+sizes:
+  %j = phi i64 [ 0, %insert ], [ %j1, %axis ]
+  %size = phi i64 [ %item, %insert ], [ %larger, %axis ]
+  %rest = icmp slt i64 %j, %axes
+  br i1 %rest, label %axis, label %done
+axis:
+  %which_at = getelementptr i64, ptr %order, i64 %j
+  %which = load i64, ptr %which_at
+  %stride_at = getelementptr i64, ptr %strides, i64 %which
+  %length = load i64, ptr %stride_at
+  store i64 %size, ptr %stride_at
+  %larger = mul i64 %size, %length
+  %j1 = add i64 %j, 1
+  br label %sizes
+done:
+  ret void
+}
+
 ; x ** n for n >= 0 by squaring; the flag tells of overflow.
 define {i64, i1} @zyg_ipow(i64 %x, i64 %n) {
 entry:
