@@ -202,9 +202,9 @@ class ForwardPart(State):
             return
         assert self.tape is not None
         # Out of line a function takes its arrays to be apart: what it does not write to under one name it reads again later.
-        written = self.summaries[instr.attrs["callee"]].written
+        changed = self.summaries[instr.attrs["callee"]].changed
         self._refuse_overlap(
-            b, instr, written, departing("ValueError"), "are written in a recursive function, whose derivative"
+            b, instr, changed, departing("ValueError"), "are written in a recursive function, whose derivative"
         )
         operands = list(instr.operands)
         operands += [self._shadow_or_dummy(b, instr.operands[k]) for k in callee.array_params]

@@ -320,16 +320,7 @@ def is_contiguous(e: Evaluator, a: Abstract) -> Value:
     floats = memory(a)
     if floats.type.layout == "C":
         return const(True)
-    result: Value = const(True)
-    empty: Value = const(False)
-    expected: Value = const(DTYPES[floats.type.dtype].itemsize)
-    for axis in reversed(range(floats.type.ndim)):
-        length = e.dim(floats.value, axis)
-        fits = e.op("eq", e.op("stride", floats.value, axis=axis), expected)
-        result = e.op("and", result, e.op("or", fits, e.op("eq", length, const(1))))
-        empty = e.op("or", empty, e.op("eq", length, const(0)))
-        expected = e.op("mul", expected, length)
-    return e.op("or", result, empty)
+    return e.op("contiguous", floats.value)
 
 
 def constant(e: Evaluator, v: Abstract, what: str) -> Any:
@@ -646,10 +637,7 @@ def _check_size(e: Evaluator, dims: list[Value], bytes: int) -> None:
     if len(unknown) == 1:
         e.guard(e.op("le", unknown[0], const((2**63 - 1) // bytes)), "ValueError", _TOO_BIG)
     elif unknown:
-        total: Value = const(float(bytes))
-        for d in unknown:
-            total = e.op("mul", total, e.builder.cast(d, F64))
-        e.guard(e.op("lt", total, const(2.0**63)), "ValueError", _TOO_BIG)
+        e.guard(e.op("fits", *unknown, item=bytes), "ValueError", _TOO_BIG)
 
 
 def allocate_unchecked(e: Evaluator, dims: list[Value], dtype: Scalar, fill: str) -> Abstract:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from zyg.errors import Unsupported
 from zyg.ir.core import Block, Function, Instr, Module, Value
+from zyg.ir.readymade import CHANGED, SHARES
 from zyg.ir.records import field, record
 from zyg.ir.types import Array
 
@@ -173,9 +174,13 @@ class Analysis:
                     made: set[Root] = {(instr, 0 if summary.pools else n)}
                     yield result, made.union(*given)
             return
-        for result in instr.results:
+        for n, result in enumerate(instr.results):
             if isinstance(result.type, Array):
-                if instr.op in SAME_MEMORY:
+                if instr.op == "readymade":
+                    bits = instr.attrs["code"].summary[SHARES][n]
+                    given = [self.of(v) for k, v in enumerate(instr.operands) if bits >> k & 1]
+                    yield result, {instr}.union(*given)
+                elif instr.op in SAME_MEMORY:
                     yield result, self.of(instr.operands[0])
                 elif instr.op == "select":
                     yield result, self.of(instr.operands[1]) | self.of(instr.operands[2])
@@ -230,7 +235,7 @@ class Analysis:
             elif instr.op == "pycall" and not instr.attrs.get("reads"):
                 changed = instr.operands
             elif instr.op == "readymade":
-                changed = [v for v in instr.operands if isinstance(v.type, Array)]
+                changed = [instr.operands[n] for n in instr.attrs["code"].summary[CHANGED]]
             if changed:
                 yield instr, changed
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg import circumstances
-from zyg.ir.core import Function, Instr, Value
+from zyg.ir.core import Function, Value
 from zyg.ir.readymade import NeedsBody, Readymade, function_of
 from zyg.ir.records import record, replace
 from zyg.ir.types import SCALARS, Array, Scalar, Type
@@ -33,7 +33,7 @@ from .values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
-    from zyg.ir.core import Module, Position
+    from zyg.ir.core import Module
 
     from .evaluator import Evaluator
     from .functions import Outline

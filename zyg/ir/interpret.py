@@ -449,6 +449,16 @@ def _stride(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[An
 
 
 @_runs
+def _fits(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]:
+    return [instr.attrs["item"] * math.prod(operands) < 2**63]
+
+
+@_runs
+def _contiguous(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]:
+    return [operands[0].flags.c_contiguous]
+
+
+@_runs
 def _arrange(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]:
     """Of an array that NumPy makes in the same way."""
     count, kept, item = instr.attrs["axes"], instr.attrs["kept"], instr.attrs["item"]

@@ -471,6 +471,10 @@ op("alloc", _stated, "a new array of the given shape (an i64 per dimension); att
 op("dim", lambda types, attrs: (I64,), "the length of dimension attrs['axis'] of an array", vjp="none")
 op("stride", lambda types, attrs: (I64,), "the stride in bytes of dimension attrs['axis'] of an array; with attrs['order'] only "
    "to tell in which order its elements lie", vjp="none")  # fmt: skip
+op("fits", lambda types, attrs: (BOOL,), "whether the product of attrs['item'] and lengths, i64 and not negative, is a number of 64 bits",
+   vjp="none")  # fmt: skip
+op("contiguous", lambda types, attrs: (BOOL,), "whether the elements of an array lie in memory one after the other, as its indices count",
+   vjp="none")  # fmt: skip
 op("arrange", _stated, "the strides in bytes by which NumPy's iterator lays out a new array that it makes of others, without gaps: "
    "per operand of the iterator and axis the length and the stride, of attrs['axes'] axes; then the lengths of the new array, which "
    "has those in attrs['kept'] of them, of elements of attrs['item'] bytes", vjp="none")  # fmt: skip

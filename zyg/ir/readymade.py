@@ -10,6 +10,8 @@ from typing import Any
 from .core import Block, Function, Instr, Position, Value
 from .records import record
 
+SHARES, CHANGED = 4, 5  # fields of a summary: what results share memory with, and the array parameters that are written to
+
 
 @record(frozen=True)
 class Readymade:
@@ -71,4 +73,4 @@ class NeedsBody(Exception):
         self.code = code
 
 
-__all__ = ["NeedsBody", "Readymade", "code_of", "function_of", "is_library", "require_body"]
+__all__ = ["CHANGED", "SHARES", "NeedsBody", "Readymade", "code_of", "function_of", "is_library", "require_body"]

@@ -395,6 +395,16 @@ def _reshapable(instr: Instr) -> Iterator[str]:
         yield "reshapable takes an array and i64 lengths"
 
 
+def _fits(instr: Instr) -> Iterator[str]:
+    if not isinstance(instr.attrs.get("item"), int) or any(v.type is not I64 for v in instr.operands):
+        yield "fits takes lengths of i64, and says how large an element is"
+
+
+def _one_array(instr: Instr) -> Iterator[str]:
+    if len(instr.operands) != 1 or not isinstance(instr.operands[0].type, Array):
+        yield f"{instr.op} takes an array"
+
+
 def _arrange(instr: Instr) -> Iterator[str]:
     axes, kept = instr.attrs.get("axes"), instr.attrs.get("kept")
     if not (isinstance(axes, int) and isinstance(kept, tuple) and isinstance(instr.attrs.get("item"), int)):
@@ -546,6 +556,8 @@ _SPECIAL: dict[str, Special] = {
     "transpose": _transpose,
     "strided": _strided,
     "arrange": _arrange,
+    "fits": _fits,
+    "contiguous": _one_array,
     "fill": _fill,
     "copyto": _array_to_array,
     "addto": _array_to_array,

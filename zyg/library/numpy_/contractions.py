@@ -10,6 +10,7 @@ import numpy as np
 from zyg.frontend import arrays, lists, orders
 from zyg.frontend.arrays import constant
 from zyg.frontend.elementwise import shape_text
+from zyg.frontend.functions import shared_by_flags
 from zyg.frontend.values import Abstract, Known, Number, TupleValue, describe, is_numeric, known
 from zyg.ir.core import Value
 
@@ -120,12 +121,53 @@ def einsum(
             )
     if not operands_:
         e.throw("ValueError", "must specify the einstein sum subscripts string and at least one operand")
-    made = of_one_type(e, "np.einsum", operands_, lambda given: _contraction(e, text, given))
+    made = of_one_type(e, "np.einsum", operands_, lambda given: _contraction_of(e, text, given))
     if isinstance(out, arrays.ARRAYS) and element_type(e, made) is not arrays.element_type(out):
         raise e.refuse(
             "np.einsum(out=...) of another type than the result", hint="assign it: out[...] = np.einsum(...)"
         )
     return delivered(e, made, out)
+
+
+def contraction(text: str, *operands: Any) -> Any:
+    """The same of arrays of one type."""
+    return np.einsum(text, *operands)
+
+
+@emits(contraction)
+def _contraction_here(e: Evaluator, text: Abstract, *operands: Abstract) -> Abstract:
+    assert isinstance(text, Known)
+    return _contraction(e, text.object, [*operands])
+
+
+@shared_by_flags
+def apart(text: str, operands: Any) -> Any:
+    """The same, compiled once: products of matrices are not fused with what is around them."""
+    return contraction(text, *operands)
+
+
+def _contraction_of(e: Evaluator, text: str, given: list[Abstract]) -> Abstract:
+    if _multiplies_matrices(text, [arrays.ndim(v) for v in given]):
+        return e.call(known(apart), [Known(text), TupleValue(tuple(given))])
+    return _contraction(e, text, given)
+
+
+def _multiplies_matrices(text: str, ndims: list[int]) -> bool:
+    """Whether two operands in turn have axes to be summed up together and axes of their own, in which the result is not as NumPy's
+    dot is: rearranged, or of more than two axes."""
+    try:
+        inputs, output = parse_subscripts(text, ndims)
+    except ValueError:  # which is told where it is evaluated
+        return False
+    if len(inputs) < 2 or (len(inputs) == 2 and max(map(len, inputs)) < 3):
+        return False
+    left = set(inputs[0])
+    for number, letters in enumerate(inputs[1:], 1):
+        right, others = set(letters), set(output).union(*inputs[number + 1 :])
+        if (left & right) - others and left - right and right - left:
+            return True
+        left = (left | right) & others
+    return False
 
 
 def _contraction(e: Evaluator, text: str, given: list[Abstract]) -> Abstract:

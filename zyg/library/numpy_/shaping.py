@@ -102,10 +102,7 @@ def _lengths(e: Evaluator, a: Abstract, shape: list[Value]) -> list[Value]:
     constants = [d.value for d in given if isinstance(d, Const)]
     if known is not size and len(given) > 1 and (len(constants) < len(given) or math.prod(constants) >= 2**63):
         # The product of lengths that are too large might wrap to the size; that of floats does not.
-        total: Value = const(1.0)
-        for d in given:
-            total = e.op("mul", total, scalar_value(e, Number(d), F64))
-        e.guard(e.op("lt", total, const(2.0**63)), "ValueError", message, size, *given)
+        e.guard(e.op("fits", *given, item=1), "ValueError", message, size, *given)
     dims = list(shape)
     if unknown:
         nonzero = e.op("ne", known, const(0))

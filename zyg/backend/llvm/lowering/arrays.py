@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ....ir.core import Const, Instr, Value
-from ....ir.types import BOOL, Array, Scalar
+from ....ir.types import BOOL, F64, Array, Scalar
 from .. import runtime
-from ..text import ARENA, MEMORY_TYPES, RUNTIME, SCALAR_TYPES, SIZES
+from ..text import ARENA, MEMORY_TYPES, RUNTIME, SCALAR_TYPES, SIZES, literal
 from .function import NO_MEMORY, FunctionLowering
 from .registry import lowers
 
@@ -131,6 +131,29 @@ def dim(e: FunctionLowering, instr: Instr) -> None:
 @lowers("stride")
 def stride(e: FunctionLowering, instr: Instr) -> None:
     e.define(instr, [strides_of(e, parts_of(e, instr.operands[0]))[instr.attrs["axis"]]])
+
+
+@lowers("fits")
+def fits(e: FunctionLowering, instr: Instr) -> None:
+    """By floats, whose product does not wrap: it is wrong by less than what memory could ever hold."""
+    total = literal(float(instr.attrs["item"]), F64)
+    for v in instr.operands:
+        total = e.let(f"fmul double {total}, {e.let(f'sitofp i64 {e.value(v)} to double')}")
+    e.define(instr, [e.let(f"fcmp olt double {total}, {literal(2.0**63, F64)}")])
+
+
+@lowers("contiguous")
+def contiguous(e: FunctionLowering, instr: Instr) -> None:
+    """Axes of one element may have any stride, and all may where there is none."""
+    a = parts_of(e, instr.operands[0])
+    result, empty, expected = "true", "false", str(SIZES[a.type.dtype])
+    for length, step in reversed([*zip(a.shape, strides_of(e, a), strict=True)]):
+        fits = e.let(f"icmp eq i64 {step}, {expected}")
+        either = e.let(f"or i1 {fits}, {e.let(f'icmp eq i64 {length}, 1')}")
+        result = e.let(f"and i1 {result}, {either}")
+        empty = e.let(f"or i1 {empty}, {e.let(f'icmp eq i64 {length}, 0')}")
+        expected = e.let(f"mul i64 {expected}, {length}")
+    e.define(instr, [e.let(f"or i1 {result}, {empty}")])
 
 
 @lowers("arrange")
