@@ -484,7 +484,7 @@ def check_reading(inferred: Any, blocks: bool = False) -> None:
     if not any(isinstance(leaf, Array) for parameter in inferred.parameters for leaf in flatten(parameter)):
         return
     summary = summarise(inferred.module, inferred.entry)[inferred.entry]
-    if summary.written:
+    if summary.changed:
         raise Entangled(f"it writes to an array that it is given{_SHARED}")
     value, *_ = children(inferred.result) or (inferred.result,)
     count = len(inferred.module.functions[inferred.entry].params)  # their bits come first, then those of the results

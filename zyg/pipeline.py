@@ -106,7 +106,7 @@ def generate(request: Request, inferred: Any) -> Compiled:
     if native.lowered.offers:
         from .frontend import readymade
 
-        readymade.keep(inferred.module, native.lowered.offers)
+        readymade.keep(inferred.module, native.lowered.offers, native.lowered.kept)
     return Compiled(inferred, native)
 
 

@@ -101,6 +101,7 @@ kept = kept_by(factored)
 import zyg
 assert np.isclose(zyg.jit(factored)(MATRIX), factored(MATRIX), rtol=1e-13)
 zyg.gradcheck(factored, MATRIX)
+zyg.settle()
 print(len(kept), len({*stored}), len({*stored, *loaded}))
 """
 
@@ -117,6 +118,44 @@ def test_a_second_process_loads_what_the_first_one_kept(tmp_path):
     kept, stored, used = counts()
     assert 0 < kept <= stored <= used
     assert counts() == (kept, 0, used)
+
+
+REPLACED = """
+import ctypes, gc
+import numpy as np
+import zyg
+from zyg.backend.llvm.engine import engine
+
+def function(x, y):
+    return np.sum(np.cumsum(x, axis=0) ** 2) + np.median(x) * np.sum(np.interp(y, np.sort(y), x[:, 0]) * np.cumprod(y))
+
+x, y = np.random.default_rng(5).normal(size=(7, 3)), np.random.default_rng(6).normal(size=7)
+gradient = zyg.grad(function, (0, 1))
+first = gradient(x, y)
+made = len(engine().unfinished) + len(engine().careful)
+zyg.settle()
+gc.collect()
+filled = [np.full(9, 1e300) for _ in range(10000)]  # where something may have been
+again, once_more = gradient(x, y), zyg.gradient(lambda x, y: function(x, y) * 1.0, x, y)
+print(made, len(engine().unfinished), len(engine().careful))
+print(*[a.tobytes() == b.tobytes() == c.tobytes() for a, b, c in zip(first, again, once_more)])
+"""
+
+
+@each_in_turn
+def test_functions_are_replaced_when_they_are_made_with_care(tmp_path):
+    def output(**more):
+        environment = os.environ | {"ZYG_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)} | more
+        process = subprocess.run(
+            [sys.executable, "-c", REPLACED], env=environment, capture_output=True, text=True, check=True
+        )
+        return process.stdout.splitlines()
+
+    counts, same = output()
+    made, left, careful = map(int, counts.split())
+    assert made == careful > 3 and left == 0 and same == "True True"
+    assert output() == ["0 0 0", "True True"]  # all is on disk
+    assert output(ZYG_BACKGROUND="0", ZYG_CACHE_DIR=str(tmp_path / "other")) == ["0 0 0", "True True"]
 
 
 @each_in_turn

@@ -59,6 +59,7 @@ OTHERS = FUNCTIONS + "show(zyg.hvp(spectrum, a, a * 0.5))"
 
 def lines(code, directory, **more):
     environment = {**os.environ, "ZYG_CACHE_DIR": str(directory), "PYTHONPATH": os.pathsep.join(sys.path), **more}
+    code += "\nzyg.settle()"  # what is made with care is on disk
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
@@ -207,7 +208,9 @@ def test_what_is_ready_with_rules_of_users_has_them(tmp_path):
 
 @each_in_long_turn
 def test_errors_in_halves_are_those_of_the_program(tmp_path):
-    code = ERRORS + "print(caught(zyg.grad(lambda x, q: np.sum(np.quantile(x, q))), np.arange(3.0), 1.5))\nprint(*found)"
+    code = (
+        ERRORS + "print(caught(zyg.grad(lambda x, q: np.sum(np.quantile(x, q))), np.arange(3.0), 1.5))\nprint(*found)"
+    )
     good = "zyg.gradient(lambda x, q: np.sum(np.quantile(x, q)), np.arange(3.0), 0.5)"
     lines(PREAMBLE + good, tmp_path / "cache")
     *expected, _ = lines(code, tmp_path / "another")

@@ -44,7 +44,7 @@ class Summary:
     the memory of array parameter `p`.  `written` are the array parameters in whose alias classes something may be written to,
     `changed` those whose own memory may be, `stored` those that are written by instructions, as against by Python functions that
     they are passed to.  `shares[r]` is the bit set of what result `r` may share memory with: parameters, and behind them the
-    results before it."""
+    results before it.  `pops`: whether it takes something off a tape that it is given."""
 
     results: list[int] = field(default_factory=list)
     arrays: dict[int, int] = field(default_factory=dict)
@@ -52,21 +52,27 @@ class Summary:
     stored: set[int] = field(default_factory=set)
     shares: list[int] = field(default_factory=list)
     changed: set[int] = field(default_factory=set)
+    pops: bool = False
 
     def key(self) -> tuple[tuple[Any, ...], ...]:
         return (tuple(self.results), tuple(sorted(self.arrays.items())), tuple(sorted(self.written)),
-                tuple(sorted(self.stored)), tuple(self.shares), tuple(sorted(self.changed)))  # fmt: skip
+                tuple(sorted(self.stored)), tuple(self.shares), tuple(sorted(self.changed)), (self.pops,))  # fmt: skip
 
 
 class Aliases:
-    """Alias classes of arrays, stacks and tapes: union-find over the values of a function."""
+    """Alias classes of arrays, stacks and tapes: union-find over the values of a function. Without `tapes` they are those of what may be
+    the same memory where nothing is taken off tapes."""
 
-    def __init__(self, function: Function, module: Module, summaries: dict[str, Summary] | None = None):
+    def __init__(
+        self, function: Function, module: Module, summaries: dict[str, Summary] | None = None, tapes: bool = True
+    ):
         self.parent: dict[Value, Value] = {}
         self._holders: dict[
             Value, dict[int, Value]
         ] = {}  # per stack: an array that goes through it, in each place of its items
         passing = [i for b in function.blocks for i in b.instrs if i.op in ("push", "pop")]
+        if not tapes:
+            passing = [i for i in passing if i.operands[0].type is not TAPE]
         self._on_tape = {
             v
             for i in passing
@@ -86,7 +92,7 @@ class Aliases:
                 summary = summaries.get(instr.attrs["callee"]) if summaries is not None else None
                 whole = [*instr.operands, *instr.results]
                 for tape in instr.operands:
-                    if tape.type is TAPE:
+                    if tape.type is TAPE and tapes:
                         self._join_fields(tape, [*instr.operands, *instr.results])
                 for r, result in enumerate(instr.results):
                     if isinstance(result.type, Array):
@@ -263,11 +269,9 @@ class Activity:
         suspects = {
             k for k, p in enumerate(function.params) if isinstance(p.type, Array) and self.rep(p) in self.written
         }
-        passes = any(i.op in ("push", "pop", "tape") for i in self._instrs) or any(
-            v.type is TAPE for v in function.params
-        )
-        if not suspects or passes:
-            return suspects  # what goes over stacks is not followed
+        passes = any(i.op in ("push", "pop") and i.operands[0].type is not TAPE for i in self._instrs)
+        if not suspects or passes or self.takes_off_tapes():
+            return suspects  # what comes over stacks is not followed
         held: dict[Value, int] = {function.params[k]: 1 << k for k in suspects}
         _propagate(held, self._shared_memory())
         bits = 0
@@ -280,6 +284,13 @@ class Activity:
                 for v in self._writes_to(instr)[0]:
                     bits |= held.get(v, 0)
         return {k for k in suspects if bits >> k & 1}
+
+    def takes_off_tapes(self) -> bool:
+        """Whether something that was put on a tape comes back."""
+        return any(
+            i.op == "pop" and i.operands[0].type is TAPE or i.op == "call" and self._summary_of(i).pops
+            for i in self._instrs
+        )
 
     def _shared_memory(self) -> list[tuple[list[Value], list[Value]]]:
         """Which arrays may be (views of) which others: each of the second list of any of the first."""
@@ -501,10 +512,13 @@ def summary_of(module: Module, name: str, summaries: dict[str, Summary]) -> Summ
 def _summary(function: Function, module: Module, summaries: dict[str, Summary]) -> Summary:
     code = code_of(function)
     if code is not None:
-        results, arrays, written, stored, shares, changed = code.summary
-        return Summary([*results], dict(arrays), {*written}, {*stored}, [*shares], {*changed})
+        results, arrays, written, stored, shares, changed, (pops,) = code.summary
+        return Summary([*results], dict(arrays), {*written}, {*stored}, [*shares], {*changed}, pops)
     activity = Activity(function, module, summaries)
     result = Summary([0] * len(function.results), shares=[0] * len(function.results))
+    result.pops = activity.takes_off_tapes()
+    has_tapes = any(v.type is TAPE for v in function.params) or any(i.op == "tape" for _, i in function.instructions())
+    aliases = Aliases(function, module, summaries, tapes=False) if has_tapes and not result.pops else activity.aliases
     for instr in [block.instrs[-1] for block in function.blocks]:
         if instr.op == "return":
             memory = [*function.params, *instr.operands]
@@ -513,7 +527,7 @@ def _summary(function: Function, module: Module, summaries: dict[str, Summary]) 
                     result.results[r] |= activity.varied_by(v)
                 if isinstance(v.type, Array):
                     for k, other in enumerate(memory[: len(function.params) + r]):
-                        if isinstance(other.type, Array) and activity.rep(other) is activity.rep(v):
+                        if isinstance(other.type, Array) and aliases.find(other) is aliases.find(v):
                             result.shares[r] |= 1 << k
     for k, p in enumerate(function.params):
         if isinstance(p.type, Array) or p.type is TAPE or isinstance(p.type, Stack):

@@ -67,9 +67,9 @@ class ReverseInstructions(ReverseGraph):
 
     _reverse_jump = _reverse_branch = _reverse_switch = _reverse_return = _nothing
     _reverse_checkpoint = _nothing
-    _reverse_arrange = _reverse_contiguous = _reverse_fits = _reverse_guard = _reverse_poll = _reverse_dim = _reverse_stride = _reverse_overlap = _reverse_same = (
-        _reverse_reshapable
-    ) = _nothing
+    _reverse_arrange = _reverse_contiguous = _reverse_fits = _reverse_guard = _reverse_poll = _reverse_dim = (
+        _reverse_stride
+    ) = _reverse_overlap = _reverse_same = _reverse_reshapable = _nothing
     _reverse_view = _reverse_reshape = _reverse_broadcast = _reverse_transpose = _reverse_strided = _reverse_stack = (
         _reverse_tape
     ) = _reverse_cursor = _reverse_drop = _nothing

@@ -365,7 +365,9 @@ class _Body(TangentCalls):
         b.append(instr)
 
     _checkpoint = _stop = _plain
-    _arrange = _contiguous = _fits = _guard = _poll = _dim = _stride = _overlap = _same = _retain = _release = _raise = _unreachable = _plain
+    _arrange = _contiguous = _fits = _guard = _poll = _dim = _stride = _overlap = _same = _retain = _release = (
+        _raise
+    ) = _unreachable = _plain
     _stack = _tape = _cursor = _drop = _reserve = _rewind = _plain
 
 

@@ -189,7 +189,9 @@ def memory(a: Abstract) -> ArrayValue:
     return arrays.memory(a)
 
 
-Steps = list[tuple[Value, Value]]  # per axis the length and the stride that tell; one element says nothing, nor does a stride of 0
+Steps = list[
+    tuple[Value, Value]
+]  # per axis the length and the stride that tell; one element says nothing, nor does a stride of 0
 Inside = dict[tuple[int, int], Value]  # for two axes whether the first lies inside of the second
 
 
@@ -316,7 +318,9 @@ def _iterated(
     if not _is_known(told):
         each = [v for steps in told for pair in steps for v in pair]
         types = tuple([I64] * len(kept))
-        return _with_strides(e, made, e.emit("arrange", *each, *shape, types=types, axes=count, kept=kept, item=_item(made)))
+        return _with_strides(
+            e, made, e.emit("arrange", *each, *shape, types=types, axes=count, kept=kept, item=_item(made))
+        )
     inside, places = _sorted_by(e, [[s for _, s in steps] for steps in told]), {axis: n for n, axis in enumerate(kept)}
     own = {(places[j], places[k]): v for (j, k), v in inside.items() if j in places and k in places}
     return _strided(e, made, shape, own)

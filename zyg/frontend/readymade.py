@@ -31,7 +31,7 @@ from zyg.rules import users_rules
 from .values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number, Same, TupleValue
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     from zyg.ir.core import Module
 
@@ -211,23 +211,37 @@ def offer_halves(whole: Function, summary: tuple[tuple[Any, ...], ...], forward:
             function.attrs["offer"] = replace(offered, half=half, summary=summary)
 
 
-def keep(module: Module, offers: dict[str, Readymade]) -> None:
-    """Have later processes find the code of functions that are on offer."""
+def keep(module: Module, offers: dict[str, Readymade], texts: Mapping[str, str]) -> None:
+    """Have later processes find the code of functions that are on offer, whose assembly is in `texts`, as soon as that is on disk."""
     from zyg.autodiff.activity import summarise
-    from zyg.backend.llvm import cache as disk
 
-    halves: dict[str, dict[str, tuple[Any, ...]]] = {}
+    halves: dict[str, dict[str, Readymade]] = {}
     for name, code in offers.items():
         offered: Offer = module.functions[name].attrs["offer"]
-        written = _fields(replace(code, summary=summarise(module, name)[name].key()))
+        own = replace(code, summary=summarise(module, name)[name].key())
         if not offered.half:
-            disk.store(offered.name, marshal.dumps((written, offered.types, offered.form)))
+            _keep(offered.name, [own], texts, (offered.types, offered.form))
             continue
         both = halves.setdefault(offered.name, {})
-        both[offered.half] = written
+        both[offered.half] = own
         if len(both) == 2:
-            content = (both["forward"], both["reverse"], offered.summary, offered.types, offered.form)
-            disk.store(_beside(offered.name), marshal.dumps(content))
+            more = (offered.summary, offered.types, offered.form)
+            _keep(_beside(offered.name), [both["forward"], both["reverse"]], texts, more)
+
+
+def _keep(name: str, codes: list[Readymade], texts: Mapping[str, str], more: tuple[Any, ...]) -> None:
+    from zyg.backend.llvm import cache as disk
+    from zyg.backend.llvm.engine import engine
+
+    e = engine()
+    own = [texts[code.symbol] for code in codes]
+
+    def store() -> None:
+        found = [e.on_disk(code, text) for code, text in zip(codes, own)]
+        if None not in found:
+            disk.store(name, marshal.dumps((*[_fields(code) for code in found if code is not None], *more)))
+
+    e.when_kept([code.symbol for code in codes], store)
 
 
 def _fields(code: Readymade) -> tuple[Any, ...]:

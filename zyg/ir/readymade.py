@@ -10,7 +10,10 @@ from typing import Any
 from .core import Block, Function, Instr, Position, Value
 from .records import record
 
-SHARES, CHANGED = 4, 5  # fields of a summary: what results share memory with, and the array parameters that are written to
+SHARES, CHANGED = (
+    4,
+    5,
+)  # fields of a summary: what results share memory with, and the array parameters that are written to
 
 
 @record(frozen=True)
@@ -40,7 +43,9 @@ def is_library(function: Function) -> bool:
     return {"shared", "name"} <= function.attrs.keys()
 
 
-def function_of(code: Readymade, name: str, params: list[Value], results: list[Value], position: Position | None) -> Function:
+def function_of(
+    code: Readymade, name: str, params: list[Value], results: list[Value], position: Position | None
+) -> Function:
     """A function that is one of these, and nothing else."""
     block = Block("entry", params)
     block.instrs = [

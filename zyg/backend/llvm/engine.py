@@ -13,10 +13,9 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-import re
 import sys
 import threading
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -37,6 +36,7 @@ from .lowered import Lowered
 from .lowering.mathematics import OWN_MATH
 from .runtime.layout import POOL_BYTES
 from .specials import special_text
+from .text import declared, is_variant
 from .workers import BRIEF, Job, Worker, at_once, threads
 
 Address = int
@@ -70,6 +70,11 @@ class Engine:
         self.parts: dict[str, Any] = {}
         self.handler: object = None
         self.vector_lanes = _vector_lanes()
+        self.unfinished: dict[
+            str, Any
+        ] = {}  # functions of the library that are to be made with care (tiers.CarefulFunction)
+        self.begun: set[Any] = set()  # those of them that the background has
+        self.careful: list[tuple[Any, Any]] = []  # with the code that has come in their places
 
     @staticmethod
     def _machine(level: int) -> llvm.TargetMachine:
@@ -190,7 +195,7 @@ class Engine:
             name = work.pop()
             if name not in self.parts and name not in jobs:
                 jobs[name] = _part_job(name)
-                called = _declared(jobs[name].text)
+                called = declared(jobs[name].text)
                 imports |= dict.fromkeys(called)
                 work += filter(None, map(_home, called))
                 if name in vectormath.NAMES and (wider := vectormath.wider(name, _is_wide())):
@@ -222,15 +227,20 @@ class Engine:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
         self.parts |= dict.fromkeys(parts, library)
 
-    def library(self, texts: Mapping[str, str], readymade: Mapping[str, Readymade]) -> dict[str, Address]:
-        """Where functions of the library are, modules of their own (kept.py) by their symbols, and those that another process made."""
+    def library(
+        self, texts: Mapping[str, str], readymade: Mapping[str, Readymade], replaceable: bool = False
+    ) -> dict[str, Address]:
+        """Where functions of the library are, modules of their own (kept.py) by their symbols, and those that another process made.
+        `replaceable`: what is not on disk is made quickly, and once more when there is time (`begin_functions`)."""
         new = {symbol: text for symbol, text in texts.items() if symbol not in self.parts}
         # (One of them may be the same as what was made anew, for another level of derivatives.)
         found = {symbol: code for symbol, code in readymade.items() if symbol not in self.parts.keys() | new.keys()}
+        if replaceable:
+            self._make_quickly(new)
         if new or found:
             images = self.objects([_library_job(text) for text in new.values()], kept=True)
-            wanted = dict.fromkeys(name for text in new.values() for name in _declared(text))
-            idle = {n for n in wanted if _is_variant(n) and not any(n.encode() in i for i in images)}
+            wanted = dict.fromkeys(name for text in new.values() for name in declared(text))
+            idle = {n for n in wanted if is_variant(n) and not any(n.encode() in i for i in images)}
             for code in found.values():
                 images.append(_readymade_image(code))
                 wanted |= dict.fromkeys(code.imports)
@@ -243,13 +253,63 @@ class Engine:
             self.parts |= dict.fromkeys([*new, *found], library)
         return {symbol: self.parts[symbol][symbol] for symbol in [*texts, *readymade]}
 
+    def _make_quickly(self, texts: dict[str, str]) -> None:
+        """Have those of these functions that are not on disk, and are to be replaced. The others are left."""
+        from . import cache
+        from .tiers import CarefulFunction
+
+        made: dict[str, CarefulFunction] = {}
+        for symbol, text in list(texts.items()):
+            job = _library_job(text)
+            if CarefulFunction.can_be(text) and cache.load(self._key(job)) is None:
+                made[symbol] = CarefulFunction(symbol, [job], self)
+                del texts[symbol]
+        if made:
+            jobs = [f.quick() for f in made.values()]
+            imports = dict.fromkeys(name for f in made.values() for name in declared(f.jobs[0].text))
+            places = {name: place for f in made.values() for name, place in f.places().items()}
+            exports = [name for f in made.values() for name in f.exports()]
+            library = self.link(self.objects(jobs), [*imports, *places], exports, places)
+            for f in made.values():
+                f.begin(library)
+            self.parts |= dict.fromkeys(made, library)
+            self.unfinished |= made
+
+    def begin_functions(self) -> list[Any]:
+        """What is to be made once more, for the background."""
+        found, self.begun = [f for f in self.unfinished.values() if f not in self.begun], set(self.unfinished.values())
+        if found:
+            background.worker = background.worker or self.ready_worker()
+        return found
+
+    def replace_function(self, f: Any, image: bytes) -> Any:
+        """Link the code that was made with care, and have it on disk."""
+        from . import cache
+
+        (job,) = f.jobs
+        cache.store(self._key(job), image)
+        library = self.link([image], declared(job.text), [f.symbol], {})
+        self.careful.append((f, library))  # the pointer is looked at as long as there is code
+        self.unfinished.pop(f.symbol, None)
+        return library
+
+    def when_kept(self, symbols: Sequence[str], then: Callable[[], None]) -> None:
+        """Call a function when these functions of the library are on disk. (Not under the lock: the background calls it, too.)"""
+        left = [f for symbol in symbols if (f := self.unfinished.get(symbol)) is not None]
+        if not left:
+            then()
+        else:
+            left[0].then.append(lambda: self.when_kept(symbols, then))
+            if left[0].symbol not in self.unfinished:  # meanwhile
+                left[0].call_back()
+
     def on_disk(self, code: Readymade, text: str) -> Readymade | None:
         """The code with what its object file tells, which is there by now; None if later processes cannot call it."""
         from . import cache
 
-        entry, imports = self._key(_library_job(text)), _declared(text)
+        entry, imports = self._key(_library_job(text)), declared(text)
         image = cache.load(entry) or b""
-        variants = {name for name in imports if _is_variant(name)}
+        variants = {name for name in imports if is_variant(name)}
         # (What calls vector variants of mathematical functions does so in programs with loops only.)
         if not image or any(name.encode() in image for name in variants):
             return None
@@ -261,10 +321,10 @@ class Engine:
 
         library = list(lowered.readymade.values())
         for symbol, text in lowered.kept.items():
-            entry, declared = self._key(_library_job(text)), _declared(text)
+            entry, called = self._key(_library_job(text)), declared(text)
             image = cache.load(entry) or b""
-            idle = {name for name in declared if _is_variant(name) and name.encode() not in image}
-            wanted = tuple([name for name in declared if name not in idle])
+            idle = {name for name in called if is_variant(name) and name.encode() not in image}
+            wanted = tuple([name for name in called if name not in idle])
             library.append(Readymade(symbol, entry, wanted, False, False, None, (), ()))
         called = self._all_called([name for names in (imports, *[code.imports for code in library]) for name in names])
         providers = sorted({provider_of(name) for name in called if is_foreign(name)})
@@ -281,7 +341,7 @@ class Engine:
             part = _home(name)
             if part is not None and part not in parts:
                 parts.add(part)
-                work += _declared(_part_job(part).text)
+                work += declared(_part_job(part).text)
         return found
 
     def circumstances(self) -> str:
@@ -479,10 +539,6 @@ def _part_job(name: str) -> Job:
     return Job(special_text(name), effort(""))
 
 
-def _is_variant(name: str) -> bool:
-    return name.startswith(("_ZGV", "zyg_v"))
-
-
 def _library_job(text: str) -> Job:
     """How a function of the library that is a module of its own is made."""
     return Job(text, effort(""))
@@ -495,12 +551,6 @@ def _readymade_image(code: Readymade) -> bytes:
     if image is None:  # it was there a moment ago
         raise NeedsBody(code)
     return image
-
-
-def _declared(text: str) -> list[str]:
-    """What the assembly of a module takes from elsewhere."""
-    names = re.findall(r"^(?:declare [^@]*)?@([\w.]+)(?:\(| = external )", text, re.MULTILINE)
-    return [name for name in names if not name.startswith("llvm.")]
 
 
 @record(frozen=True)

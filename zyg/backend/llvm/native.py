@@ -156,9 +156,7 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
             text = outer.text() if careful is None else careful.called_by(outer.text())
             jobs = [*jobs, Job(text, None, "quick" if WHOLE_ARRAYS in lowered.module.flags else "careful")]
         images = e.objects(jobs, options.cache)
-        extra = {"zyg_objects": native.hold(), **e.library(lowered.kept, lowered.readymade)}
-        found = {name: e.on_disk(code, lowered.kept[code.symbol]) for name, code in lowered.offers.items()}
-        lowered.offers = {name: code for name, code in found.items() if code is not None}
+        extra = {"zyg_objects": native.hold(), **e.library(lowered.kept, lowered.readymade, may_be_replaced(options))}
         imports = dict.fromkeys(n for m in (lowered.module, outer) for n in m.imports())
         exports = [ENTRY]
         if careful is not None:
@@ -173,8 +171,9 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
         if careful is not None:
             native.careful = careful
             careful.begin(native, e, list(imports), extra)
-    if careful is not None:
-        background.add(careful)  # (not under the engine's lock: who is about to fork has that of the background first)
+        functions = e.begin_functions() if may_be_replaced(options) else []
+    for task in [careful, *functions] if careful is not None else functions:
+        background.add(task)  # (not under the engine's lock: who is about to fork has that of the background first)
     return native
 
 

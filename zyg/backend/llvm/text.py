@@ -83,6 +83,17 @@ class Record:
 _REGISTER_SIZES = {"double": 8, "float": 4, "i64": 8, "i32": 4, "i8": 1, "i1": 1, "ptr": 8}
 
 
+def declared(text: str) -> list[str]:
+    """What the assembly of a module takes from elsewhere."""
+    names = re.findall(r"^(?:declare [^@]*)?@([\w.]+)(?:\(| = external )", text, re.MULTILINE)
+    return [name for name in names if not name.startswith("llvm.")]
+
+
+def is_variant(name: str) -> bool:
+    """Whether this is the name of a vector variant of a mathematical function."""
+    return name.startswith(("_ZGV", "zyg_v"))
+
+
 def literal(value: Any, type: Type) -> str:
     """A constant of a scalar type.
 

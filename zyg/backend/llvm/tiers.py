@@ -7,23 +7,27 @@ But where a call is one loop that calls no mathematical functions, or a nest tha
 
 The functions of the other pieces are called through pointers.  These are set to the careful code when it is linked
 (background.py): calls that are under way find it with the next loop that they come to.
+
+So are functions of the library that are compiled for the first time on a machine (kept.py).  They are on disk when the careful code is.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import re
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ...ir.options import Options
 from ...ir.records import field, record, replace
 from .background import background
-from .jobs import job_of, used
+from .jobs import effort, job_of, used
 from .lowered import Lowered
 from .splitting import COMPUTES, Piece, pointer, split, through_pointers
-from .text import name_of
+from .text import declared, is_variant, name_of
 from .workers import Job
 
 if TYPE_CHECKING:
@@ -123,8 +127,73 @@ class Careful:
         return True
 
 
+@record(eq=False)
+class CarefulFunction:
+    """The code by which that of a function of the library will be replaced, and which is kept on disk; `then` is called when it is."""
+
+    symbol: str
+    jobs: list[Job]
+    engine: Any
+    address: Any = field(default_factory=lambda: (ctypes.c_void_p * 1)())
+    then: list[Callable[[], None]] = field(default_factory=list)
+
+    @staticmethod
+    def can_be(text: str) -> bool:
+        """Not where values depend on how the code is made: on vector variants of mathematical functions, or on sums in any order."""
+        return _ANY_ORDER.search(text) is None and not any(map(is_variant, declared(text)))
+
+    def quick(self) -> Job:
+        """A module with the code for now, and with a function that calls what is at the pointer."""
+        (job,) = self.jobs
+        head = re.search(rf"^define (fastcc (.+?)) @{self.symbol}\((.*)\)([^()\n]*) {{$", job.text, re.MULTILINE)
+        assert head is not None
+        result, arguments, place = head[2], head[3], pointer("@" + self.symbol)
+        given = "void" if result == "void" else "%given"
+        caller = (
+            f"{place} = external global ptr\n"
+            f"define {head[1]} @{self.symbol}({arguments}){head[4]} {{\n"
+            f"  %to = load ptr, ptr {place}\n"
+            f"  {'' if result == 'void' else '%given = '}tail call fastcc {result} %to({arguments})\n"
+            f"  ret {'void' if result == 'void' else f'{result} {given}'}\n}}\n"
+        )
+        text = re.sub(rf"@{self.symbol}\(", f"@{self.symbol}.quick(", job.text)
+        return Job(text + caller, replace(effort(job.text), brief=True), "quick")
+
+    def places(self) -> dict[str, int]:
+        return {name_of(pointer("@" + self.symbol)): ctypes.addressof(self.address)}
+
+    def exports(self) -> list[str]:
+        return [self.symbol, f"{self.symbol}.quick"]
+
+    def begin(self, library: Any) -> None:
+        self.address[0] = library[f"{self.symbol}.quick"]
+
+    def wanted(self) -> bool:
+        return True
+
+    def finish(self, objects: Sequence[bytes]) -> bool:
+        while not self.engine.lock.acquire(timeout=0.01):  # as above
+            if background.is_held():
+                return False
+        try:
+            library = self.engine.replace_function(self, objects[0])
+            self.address[0] = library[self.symbol]
+        finally:
+            self.engine.lock.release()
+        self.call_back()
+        return True
+
+    def call_back(self) -> None:
+        while self.then:
+            with suppress(IndexError):  # another thread has the last one
+                self.then.pop()()
+
+
+_ANY_ORDER = re.compile(r"\b(reassoc|fast|contract|arcp|afn)\b")  # flags of operations on floats
+
+
 def _quick(piece: Piece) -> Job:
     return replace(job_of(piece, brief=True), generator="quick")
 
 
-__all__ = ["Careful", "may_be_replaced"]
+__all__ = ["Careful", "CarefulFunction", "may_be_replaced"]
