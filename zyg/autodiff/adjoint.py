@@ -29,7 +29,7 @@ from zyg.ir.types import OBJECT, TAPE, Array, Stack, Type, cotangent_type
 from . import helpers
 from .activity import Summary, summarise
 from .instructions import ReverseInstructions
-from .state import is_zero
+from .state import Callee, is_zero
 from .storage import Storage
 
 
@@ -150,9 +150,10 @@ class _Adjoint(ReverseInstructions):
                 if v not in inside and not isinstance(v, Const)
             )
         )
-        if self.mode == "callee":
-            callee = self.callees[self.name]
+        callee = self.callee
+        if callee is not None:
             forward_name, reverse_name = callee.forward, callee.reverse
+            callee.keeps = self._kept_parameters(saved)
         else:
             forward_name = self.module.unique_name(f"{self.name}.fwd")
             reverse_name = self.module.unique_name(f"{self.name}.rev")
@@ -161,7 +162,7 @@ class _Adjoint(ReverseInstructions):
         b = Builder(reverse, entry)
         copies: dict[Value, Value]
         ret = self.return_block.terminator
-        if self.mode == "callee":
+        if callee is not None:
             assert self.tape is not None
             entry.params = [self.reverse_tape, *self.seed_params, *shadow_tapes]
             if saved:
@@ -205,10 +206,18 @@ class _Adjoint(ReverseInstructions):
             saved=tuple(v.type for v in saved),
         )
 
+    def _kept_parameters(self, saved: Sequence[Value]) -> tuple[int, ...]:
+        """Which of the arrays that are lent to it the reverse half sees: of what is saved, and of what the functions save that are called."""
+        kept = [v for v in saved if isinstance(v.type, Array)]
+        for original, info in self.made_by.values():
+            if isinstance(info, Callee):
+                kept += [original.operands[k] for k in info.keeps]
+        return tuple(sorted({k for v in kept for k in self.lent.get(self.activity.rep(v), ())}))
+
     def _never_returns(self) -> Adjoint:
         """The function raises whatever happens: so does its derivative."""
         f = self.function
-        chosen = self.callees[self.name].scalar_gradients if self.mode == "callee" else self.gradients
+        chosen = self.callee.scalar_gradients if self.callee is not None else self.gradients
         cotangents = tuple(
             helpers.shadow_type(p.type) if isinstance(p.type, Array) else cotangent_type(p.type)
             for p in (self.primal_params[k] for k in chosen)
@@ -224,7 +233,7 @@ class _Adjoint(ReverseInstructions):
             self.module.add(f)
             return Adjoint(function=f.name, gradients=self.gradients, seeds=self.seeds)
         # The reverse half is never called.
-        callee = self.callees.get(self.name)
+        callee = self.callee
         forward_name = callee.forward if callee else self.module.unique_name(f"{self.name}.fwd")
         reverse_name = callee.reverse if callee else self.module.unique_name(f"{self.name}.rev")
         seeds = [

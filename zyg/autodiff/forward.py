@@ -6,18 +6,18 @@ Each method `_forward_<op>` handles an op that needs more than a copy.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from zyg.errors import Misuse, Unsupported
 from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Function, Instr, Value
 from zyg.ir.departures import departing
-from zyg.ir.readymade import Readymade, code_of, function_of
+from zyg.ir.readymade import Readymade, code_of, function_of, is_library
 from zyg.ir.types import TAPE, Array, Scalar, Stack, Type, cotangent_type
 
 from . import helpers
 from .activity import Aliases, Summary, differentiable, summary_of
-from .state import Callee, Rerun, State
+from .state import Callee, Rerun, State, lent_arrays
 
 _WRITTEN_IN = "are written in code that is checkpointed or has a rule, which"
 
@@ -47,7 +47,7 @@ class ForwardPart(State):
         block = Block("prologue")
         b = Builder(self.function, block)
         extra: list[Value] = []
-        shadowed = self.callees[self.name].array_params if self.mode == "callee" else ()
+        shadowed = self.callee.array_params if self.callee is not None else ()
         for k, p in enumerate(self.primal_params):
             if not isinstance(p.type, Array) or not differentiable(p.type):
                 continue
@@ -196,7 +196,7 @@ class ForwardPart(State):
         if "rule" in instr.attrs:
             self._forward_rule(b, instr)
             return
-        callee = self._callee(instr.attrs["callee"])
+        callee = self._callee(instr)
         if instr.attrs.get("checkpoint") and not callee.tape_params:
             self._forward_rerun(b, instr, callee)
             return
@@ -206,7 +206,7 @@ class ForwardPart(State):
         self._refuse_overlap(
             b, instr, changed, departing("ValueError"), "are written in a recursive function, whose derivative"
         )
-        operands = list(instr.operands)
+        operands = [self._kept(b, instr, v) if k in callee.keeps else v for k, v in enumerate(instr.operands)]
         operands += [self._shadow_or_dummy(b, instr.operands[k]) for k in callee.array_params]
         operands += [self.companions[instr.operands[k]] for k in callee.tape_params]
         shadows = [
@@ -251,7 +251,7 @@ class ForwardPart(State):
         """What an array holds when `reader` is given it, for as long as the reverse part may want it."""
         if written or not self.last_writes.lasts(reader, array):
             return copy(b, array)
-        if self.settled or self.activity.rep(array) not in self.seen_outside:
+        if self.stays(array):
             return array
         definition = self.where.definition.get(array)
         if definition is not None and definition.op == "alloc" or self.activity.rep(array) in self.activity.written:
@@ -320,7 +320,7 @@ class ForwardPart(State):
         returned = [i.operands for _, i in forward.instructions() if i.op == "return"]
         result = list(saved)
         changing = [p for p, v in zip(forward.params, call.operands) if isinstance(v.type, Array)
-                    and not (self.settled and self.last_writes.lasts(call, v))]  # fmt: skip
+                    and not (self.stays(v) and self.last_writes.lasts(call, v))]  # fmt: skip
         given = {aliases.find(p) for p in changing}
         changed = [k for k, v in enumerate(call.results) if isinstance(v.type, Array) and self._changes(call, v)]
         reverse = call.attrs["rule"].reverse
@@ -345,14 +345,19 @@ class ForwardPart(State):
         """Whether an array may be written behind `reader`, by this function or by whoever sees it."""
         if not self.last_writes.lasts(reader, array):
             return True
-        return not self.settled and self.activity.rep(array) in self.seen_outside
+        return not self.stays(array)
 
-    def _callee(self, name: str) -> Callee:
-        """The out-of-line adjoint of a callee, made at its first use; recursion finds the names already there."""
-        if name in self.callees:
-            return self.callees[name]
+    def _callee(self, call: Instr) -> Callee:
+        """The out-of-line adjoint of a callee, made at its first use; recursion finds the names already there. That of a function of the
+        library, which is called in many ways, is by the parameters that vary here, and those that it writes to."""
+        name = call.attrs["callee"]
         source = self.module.functions[name]
         summary = self.summaries[name]
+        wrt = [k for k, v in enumerate(call.operands)
+               if not is_library(source) or self.active(v) or k in summary.written or v.type is TAPE]  # fmt: skip
+        key = (name, *wrt) if is_library(source) else (name,)
+        if key in self.callees:
+            return self.callees[key]
         flowing = 0
         for bits in summary.results:
             flowing |= bits
@@ -364,11 +369,11 @@ class ForwardPart(State):
             reverse=self.module.unique_name(f"{name}.rev"),
             scalar_gradients=tuple(
                 k for k, p in enumerate(params)
-                if differentiable(p.type) and isinstance(p.type, Scalar) and flowing >> k & 1
+                if k in wrt and differentiable(p.type) and isinstance(p.type, Scalar) and flowing >> k & 1
             ),
             array_params=tuple(
                 k for k, p in enumerate(params)
-                if isinstance(p.type, Array) and differentiable(p.type) and _has_part(summary, k)
+                if k in wrt and isinstance(p.type, Array) and differentiable(p.type) and _has_part(summary, k)
             ),
             seeds=tuple(
                 k for k, t in enumerate(source.results) if differentiable(t) and isinstance(t, Scalar)
@@ -378,23 +383,28 @@ class ForwardPart(State):
             ),
             tape_params=tuple(k for k, p in enumerate(params) if p.type is TAPE),
         )  # fmt: skip
-        self.callees[name] = callee
+        self.callees[key] = callee
         self.module.add(Function(callee.forward))  # placeholders keep the names; the run replaces them
         self.module.add(Function(callee.reverse))
         code = code_of(source)
-        if code is not None and code.halves is not None:
-            self._readymade_halves(source, callee, code.halves)
+        if code is not None and code.halves:
+            from zyg.frontend import readymade
+
+            *codes, callee.keeps = readymade.halves_of(code, wrt)
+            self._readymade_halves(source, callee, codes)
             return callee
-        everything = [True] * len(params)
-        type(self)(self.module, name, everything, self.summaries, "callee", self.callees).run()
+        if is_library(source):
+            callee.keeps = tuple(lent_arrays(source, summary))  # for who calls it again, before it is known which
+        chosen = [k in wrt for k in range(len(params))]
+        type(self)(self.module, name, chosen, self.summaries, "callee", self.callees, callee=callee).run()
         if "offer" in source.attrs:
             from zyg.frontend import readymade  # on demand: code for scalars has none
 
-            halves = self.module.functions[callee.forward], self.module.functions[callee.reverse]
-            readymade.offer_halves(source, summary.key(), *halves)
+            forward, reverse = self.module.functions[callee.forward], self.module.functions[callee.reverse]
+            readymade.offer_halves(source, summary.key(), wrt, (forward, reverse), callee.keeps)
         return callee
 
-    def _readymade_halves(self, source: Function, callee: Callee, codes: tuple[Readymade, Readymade]) -> None:
+    def _readymade_halves(self, source: Function, callee: Callee, codes: Sequence[Readymade]) -> None:
         """The halves that an earlier process made, with the parameters and results that those of this one would have."""
         params, results = [p.type for p in source.params], list(source.results)
         tapes = [TAPE for _ in callee.tape_params]

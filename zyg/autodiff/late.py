@@ -68,10 +68,10 @@ class LateShadows:
     def _returned(self) -> list[Value]:
         """The shadows that the forward half of a call gives back."""
         a = self.a
-        if a.mode != "callee" or a.return_block is None:
+        if a.callee is None or a.return_block is None:
             return []
         ret = a.return_block.terminator
-        return [a.shadows[ret.operands[k]] for k in a.callees[a.name].array_results if ret.operands[k] in a.shadows]
+        return [a.shadows[ret.operands[k]] for k in a.callee.array_results if ret.operands[k] in a.shadows]
 
     def _precedes(self, at: Block, home: Block, block: Block) -> bool:
         """Whether the reverse of `at` is executed before that of `block`, in the same iteration of the loop around `home`."""

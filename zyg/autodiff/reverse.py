@@ -356,7 +356,7 @@ class ReverseGraph(ForwardPart):
         b = self.builder
         self.end = self._here
         self.final: list[Value] = []
-        chosen = self.callees[self.name].scalar_gradients if self.mode == "callee" else self.gradients
+        chosen = self.callee.scalar_gradients if self.callee is not None else self.gradients
         for k in chosen:
             p = self.primal_params[k]
             if isinstance(p.type, Array):

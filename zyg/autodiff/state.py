@@ -7,7 +7,7 @@ and `adjoint.py`, which runs them and puts the result together.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any
 
 from zyg.errors import Unsupported
@@ -15,7 +15,7 @@ from zyg.ir.analysis import Dominators, Loop, Loops, PostDominators
 from zyg.ir.builder import Builder
 from zyg.ir.core import CALLING, Block, Const, Function, Instr, Module, Position, Value, clone, const
 from zyg.ir.passes import inline, loop_simplify, simplify_cfg
-from zyg.ir.readymade import require_body
+from zyg.ir.readymade import is_library, require_body
 from zyg.ir.records import record
 from zyg.ir.types import I64, TAPE, Array, Stack, Type
 
@@ -68,10 +68,12 @@ class Callee:
     seeds: tuple[int, ...]
     array_results: tuple[int, ...]
     tape_params: tuple[int, ...]  # tapes of an inner derivative: a companion goes forward, a shadow tape backward
+    # Array parameters which are read in the reverse half: the caller gives what nobody changes until then (functions of the library only).
+    keeps: tuple[int, ...] = ()
 
 
-class Callees(dict[str, Callee]):
-    """The adjoints of callees, by name.  Checkpointed calls want variants of them: forward halves that save nothing
+class Callees(dict[tuple[Any, ...], Callee]):
+    """The adjoints of callees, by name, of functions of the library and by which parameters.  Checkpointed calls want variants of them: forward halves that save nothing
     (`untaped`), and reverse halves of which it is known that they use a tape for the last time (`last`)."""
 
     def __init__(self) -> None:
@@ -168,6 +170,7 @@ class State(ABC):
         mode: str,
         callees: Callees | None = None,
         outputs: Sequence[int] | None = None,
+        callee: Callee | None = None,
     ):
         self.module = module
         self.name = name
@@ -176,6 +179,7 @@ class State(ABC):
         self.outputs = outputs
         self.summaries = summaries
         self.callees = callees if callees is not None else Callees()
+        self.callee = callee  # what is made, in mode "callee"
         require_body(module.functions[name])
         self.function = clone(module.functions[name])
         inline_ruled(module, self.function)
@@ -217,8 +221,8 @@ class State(ABC):
         self.seeds = tuple(r for r in results if differentiable(self.function.results[r]))
         self.gradients = tuple(k for k, p in enumerate(self.primal_params) if wrt[k] and differentiable(p.type))
         self.activity.backward(list(self.seeds))
-        if mode == "callee":
-            shadowed = self.callees[name].array_params
+        if callee is not None:
+            shadowed = callee.array_params
             for k, p in enumerate(self.primal_params):
                 if k in shadowed or p.type is TAPE:
                     self.activity.mark_useful(p, 1 << (len(self.function.results) + k))
@@ -228,6 +232,15 @@ class State(ABC):
         self._analyse()
         self.last_writes = LastWrites(self.function, self.activity)
         self.seen_outside = self._seen_outside()
+        self.lent: dict[Value, list[int]] = {}  # parameters by their alias classes
+        if mode == "callee" and is_library(self.function):
+            for k in lent_arrays(self.function, summaries[name]):
+                self.lent.setdefault(self.activity.rep(self.primal_params[k]), []).append(k)
+            self.seen_outside = self._seen_outside(self.lent)
+
+    def stays(self, array: Value) -> bool:
+        """Whether nobody else changes what an array holds before the reverse part has run."""
+        return self.settled or self.activity.rep(array) not in self.seen_outside
 
     @abstractmethod
     def run(self) -> object:
@@ -302,13 +315,15 @@ class State(ABC):
             return True
         return self.active(array) or differentiable(array.type) and self.activity.rep(array) in self.moving
 
-    def _seen_outside(self) -> set[Value]:
+    def _seen_outside(self, lent: Collection[Value] | None = None) -> set[Value]:
         """Alias classes of arrays of which others than this function have a hold: they come from outside, or go there, and may
-        change between the forward and the reverse part where these are two functions."""
+        change between the forward and the reverse part where these are two functions. `lent`: those that do not, in a function of the
+        library, which calls others of these only."""
         of = self.activity.rep
-        seen = {of(p) for p in self.primal_params if isinstance(p.type, Array)}
+        seen = {of(p) for p in self.primal_params if isinstance(p.type, Array) and (lent is None or of(p) not in lent)}
+        going = ("call", "pycall", "return", "push", "pop") if lent is None else ("pycall", "return")
         for _, instr in self.function.instructions():
-            if instr.op in ("call", "pycall", "return", "push", "pop"):
+            if instr.op in going:
                 seen.update(of(v) for v in [*instr.operands, *instr.results] if isinstance(v.type, Array))
         return seen
 
@@ -322,6 +337,15 @@ class State(ABC):
         return stack
 
     # Calls: by a user's rule, or by the adjoint of the callee.
+
+
+def lent_arrays(function: Function, summary: Summary) -> list[int]:
+    """The array parameters of a function of the library that it has as long as its adjoint takes: those that it neither writes to nor
+    gives back."""
+    return [
+        k for k, p in enumerate(function.params)
+        if isinstance(p.type, Array) and k not in summary.changed and not any(bits >> k & 1 for bits in summary.shares)
+    ]  # fmt: skip
 
 
 def write_out_reductions(module: Module, function: Function, summaries: dict[str, Summary]) -> None:

@@ -284,7 +284,8 @@ class Storage:
 
     def _may_reload(self, load: Instr) -> bool:
         """Whether the element is still there: nobody writes the array later, and it is not the caller's to change."""
-        return self.a.settled and self.a.last_writes.lasts(load, load.operands[0])
+        array = load.operands[0]
+        return self.a.stays(array) and self.a.last_writes.lasts(load, array)
 
     def _recompute(self, v: Value, block: Block) -> Value:
         a = self.a

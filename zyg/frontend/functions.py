@@ -24,6 +24,7 @@ from .values import (
     DIFFERENTIABLE,
     NUMBER_CLASSES,
     Abstract,
+    ArrayValue,
     FunctionValue,
     Heap,
     Known,
@@ -49,6 +50,7 @@ _GENERATOR_FLAG = 0x20
 
 
 UNCHECKED: set[Any] = set()
+WITH_ADJOINT: set[Any] = set()
 SHARED: dict[Any, tuple[type, ...]] = {}  # with the classes of numbers whose constants become arguments like others
 
 
@@ -70,6 +72,13 @@ def shared_by_flags(function: Any) -> Any:
     return function
 
 
+def shared_with_adjoint(function: Any) -> Any:
+    """The same for code through which derivatives go: so are the halves of its adjoint (autodiff/forward.py). Where derivatives are
+    nested it is evaluated in place, as code with halves of adjoints can not be differentiated where their arrays lie in one another."""
+    WITH_ADJOINT.add(function.__code__)
+    return shared_by_flags(function)
+
+
 def call_function(
     e: Evaluator, f: FunctionValue, args: list[Abstract], keywords: dict[str, Abstract], library: bool = False
 ) -> Abstract:
@@ -81,9 +90,25 @@ def call_function(
 
         return make_generator(e, f, prepared, slots, library)
     large = not library and (_calls_itself(f) or prepared.size > INLINE_SIZE)
-    if large or f.code in SHARED or _is_active(e, f.code):
+    if large or _is_shared(e, f, slots) or _is_active(e, f.code):
         return call_specialised(e, f, prepared, slots, library)
     return evaluate_in_place(e, f, prepared, slots, library)
+
+
+def _is_shared(e: Evaluator, f: FunctionValue, slots: list[Abstract]) -> bool:
+    if f.code not in SHARED or f.code in WITH_ADJOINT and e.context.level > 1:
+        return False
+    return not (e.seeming and any(_seems(e, s) for s in slots))
+
+
+def _seems(e: Evaluator, v: Abstract) -> bool:
+    """Whether there is an array in a value that is known here to lie otherwise than its NumPy counterpart (orders.py): a function of its own
+    would not know."""
+    from . import orders  # on demand: only arrays have an order
+
+    if isinstance(v, ArrayValue):
+        return orders.seems(e, v.value)
+    return any(_seems(e, part) for part in v.parts() if isinstance(part, Abstract))
 
 
 def evaluate_in_place(

@@ -37,7 +37,7 @@ def like(e: Evaluator, made: Abstract, a: Abstract, letter: str) -> Abstract:
     if letter == "K":
         if sorted_strides(e, memory(a).value, repeats=False):
             return made
-        before = None if _seems(e, memory(a).value) else transposed_alike(e, [a])
+        before = None if seems(e, memory(a).value) else transposed_alike(e, [a])
         if before is not None and isinstance(made, ArrayValue):
             lengths = dims(e, made)
             return permuted(e, reshaped(e, made, [lengths[to] for to in before[1]]), before[1])
@@ -115,7 +115,7 @@ def as_it_seems(
     from .arrays import allocate_unchecked, dims, element_type
 
     arrays = [v for v in operands if isinstance(v, (ArrayValue, ComplexArrayValue))]
-    if not any(_seems(e, memory(v).value) for v in arrays):
+    if not any(seems(e, memory(v).value) for v in arrays):
         return made
     laid = laid_as(e, allocate_unchecked(e, dims(e, made), element_type(made), "empty"), operands, axes)
     e.emit("copyto", memory(laid).value, memory(made).value, lays=True)
@@ -229,7 +229,7 @@ def sorted_strides(e: Evaluator, array: Value, repeats: bool = True, seeming: bo
         array = operands[0]
 
 
-def _seems(e: Evaluator, array: Value) -> bool:
+def seems(e: Evaluator, array: Value) -> bool:
     """Whether an array, or what it is a view of, is a copy where NumPy's is a view."""
     while array not in e.seeming:
         op, operands, _ = e.shaped.get(array, ("", (), {}))

@@ -5,7 +5,8 @@ large its machine code is kept on disk (backend/llvm/kept.py), and beside it, by
 what form the result is, and how the code is called.  A function that is found so has one instruction, `readymade`: no stage looks at
 anything else, and those that would have to say so by NeedsBody.
 
-Where derivatives go through it, the two halves of its adjoint (autodiff/forward.py) are kept in the same way, in an entry beside its own.
+Where derivatives go through it, the two halves of its adjoint (autodiff/forward.py) are kept in the same way, in entries beside its own, one
+for each choice of parameters to differentiate by.
 
 The entry's name is a digest of the function and the types of its arguments, the options, and all source of zyg: it cannot be stale.  It is
 data alone (`marshal`).
@@ -46,7 +47,8 @@ _wanted: set[str] = set()  # code whose body was asked for in this process
 @record(frozen=True)
 class Offer:
     """What would be kept of a function if it were compiled by itself (an attribute of it): the name of the entry, and what it gives;
-    `halves`: whether its adjoint may be kept, too.  An offer of a half of that has the summary of the whole function."""
+    `halves`: whether its adjoint may be kept, too.  An offer of a half of that has the summary of the whole function, by which parameters it
+    is differentiated, and which array parameters the halves keep."""
 
     name: str
     types: tuple[Any, ...]
@@ -54,6 +56,8 @@ class Offer:
     halves: bool = False
     half: str = ""
     summary: tuple[tuple[Any, ...], ...] = ()
+    wrt: tuple[int, ...] = ()
+    keeps: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         return f"offer {self.name[:8]}"
@@ -127,7 +131,7 @@ def find(
         return None
     code, types, form = found
     flows, _, written, *_ = code.summary
-    if e.context.level and (any(flows) or written) and code.halves is None:
+    if e.context.level and (any(flows) or written) and not code.halves:
         return None  # derivatives may go through it
     results = [Value(_type(t)) for t in types]
     params = [Value(v.type, f"a{n}") for n, v in enumerate(leaves)]
@@ -153,13 +157,21 @@ def _halves(e: Evaluator, name: str) -> tuple[Readymade, Any, Any] | None:
     found = _read(_beside(name))
     if found is None:
         return None
-    *codes, summary, types, form = found
-    forward, reverse = (Readymade(*code) for code in codes)
-    if not {forward.symbol, reverse.symbol}.isdisjoint(_wanted) or not _is_there(forward) or not _is_there(reverse):
-        return None
+    summary, types, form = found
     whole = _whole(name)
     code = Readymade(f"whole_{name}", "", (), False, False, None, (), summary) if whole is None else whole[0]
-    return None if code.symbol in _wanted else (replace(code, halves=(forward, reverse)), types, form)
+    return None if code.symbol in _wanted else (replace(code, halves=name), types, form)
+
+
+def halves_of(code: Readymade, wrt: Sequence[int]) -> tuple[Readymade, Readymade, tuple[int, ...]]:
+    """The halves of the adjoint by these parameters, and which array parameters they keep; NeedsBody if they are not there."""
+    found = _read(_beside(code.halves, wrt))
+    if found is not None:
+        *codes, keeps = found
+        forward, reverse = (Readymade(*fields) for fields in codes)
+        if {forward.symbol, reverse.symbol}.isdisjoint(_wanted) and _is_there(forward) and _is_there(reverse):
+            return forward, reverse, keeps
+    raise NeedsBody(code)
 
 
 def _has_halves(e: Evaluator) -> bool:
@@ -167,10 +179,11 @@ def _has_halves(e: Evaluator) -> bool:
     return e.context.level == 1 and not e.context.forwards
 
 
-def _beside(name: str) -> str:
+def _beside(name: str, wrt: Sequence[int] | None = None) -> str:
+    """The entry that says that there are halves, or has those by some parameters."""
     from zyg.backend.llvm import cache as disk
 
-    return disk.digest(f"the halves of {name}")
+    return disk.digest(f"the halves of {name} {'' if wrt is None else [*wrt]}")
 
 
 def _read(name: str) -> Any:
@@ -203,30 +216,38 @@ def offer(e: Evaluator, name: str, function: Function, value: Abstract) -> None:
         function.attrs["offer"] = Offer(name, tuple(map(_written, function.results)), _form(value), _has_halves(e))
 
 
-def offer_halves(whole: Function, summary: tuple[tuple[Any, ...], ...], forward: Function, reverse: Function) -> None:
-    """Have the halves of its adjoint kept if the function would be."""
+def offer_halves(
+    whole: Function,
+    summary: tuple[tuple[Any, ...], ...],
+    wrt: Sequence[int],
+    halves: tuple[Function, Function],
+    keeps: tuple[int, ...],
+) -> None:
+    """Have the halves of its adjoint by these parameters kept if the function would be."""
     offered: Offer | None = whole.attrs.get("offer")
     if offered is not None and offered.halves:
-        for half, function in (("forward", forward), ("reverse", reverse)):
-            function.attrs["offer"] = replace(offered, half=half, summary=summary)
+        for half, function in zip(("forward", "reverse"), halves):
+            function.attrs["offer"] = replace(offered, half=half, summary=summary, wrt=tuple(wrt), keeps=keeps)
 
 
 def keep(module: Module, offers: dict[str, Readymade], texts: Mapping[str, str]) -> None:
     """Have later processes find the code of functions that are on offer, whose assembly is in `texts`, as soon as that is on disk."""
     from zyg.autodiff.activity import summarise
+    from zyg.backend.llvm import cache as disk
 
-    halves: dict[str, dict[str, Readymade]] = {}
+    halves: dict[tuple[str, tuple[int, ...]], dict[str, Readymade]] = {}
     for name, code in offers.items():
         offered: Offer = module.functions[name].attrs["offer"]
         own = replace(code, summary=summarise(module, name)[name].key())
         if not offered.half:
             _keep(offered.name, [own], texts, (offered.types, offered.form))
             continue
-        both = halves.setdefault(offered.name, {})
+        both = halves.setdefault((offered.name, offered.wrt), {})
         both[offered.half] = own
         if len(both) == 2:
-            more = (offered.summary, offered.types, offered.form)
-            _keep(_beside(offered.name), [both["forward"], both["reverse"]], texts, more)
+            codes = [both["forward"], both["reverse"]]
+            _keep(_beside(offered.name, offered.wrt), codes, texts, (offered.keeps,))
+            disk.store(_beside(offered.name), marshal.dumps((offered.summary, offered.types, offered.form)))
 
 
 def _keep(name: str, codes: list[Readymade], texts: Mapping[str, str], more: tuple[Any, ...]) -> None:
@@ -294,4 +315,4 @@ def _type(written: Any) -> Type:
     return Array(SCALARS[dtype], *rest)
 
 
-__all__ = ["NeedsBody", "Offer", "find", "keep", "name_of", "offer", "offer_halves", "want"]
+__all__ = ["NeedsBody", "Offer", "find", "halves_of", "keep", "name_of", "offer", "offer_halves", "want"]

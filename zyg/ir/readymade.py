@@ -21,7 +21,7 @@ class Readymade:
     """`entry`: the name of the object file on disk; `imports`: what that takes from elsewhere; `taken`: whether each component of its
     parameters is passed, None for all; `errors`: what the numbers stand for that it gives, from 1 on: exception, message, and
     the types of the values in it; `summary`: the fields of its `activity.Summary`, those that are no lists of numbers as such;
-    `halves`: those of its adjoint for callers that differentiate it (forward.py), if they are there."""
+    `halves`: the name by which those of its adjoint are found, if some are there (frontend/readymade.py)."""
 
     symbol: str
     entry: str
@@ -31,7 +31,7 @@ class Readymade:
     taken: tuple[bool, ...] | None
     errors: tuple[tuple[str, str, tuple[str, ...]], ...]
     summary: tuple[tuple[Any, ...], ...]
-    halves: tuple[Readymade, Readymade] | None = None
+    halves: str = ""
 
     def __repr__(self) -> str:
         return self.symbol

@@ -400,11 +400,6 @@ def _fits(instr: Instr) -> Iterator[str]:
         yield "fits takes lengths of i64, and says how large an element is"
 
 
-def _one_array(instr: Instr) -> Iterator[str]:
-    if len(instr.operands) != 1 or not isinstance(instr.operands[0].type, Array):
-        yield f"{instr.op} takes an array"
-
-
 def _arrange(instr: Instr) -> Iterator[str]:
     axes, kept = instr.attrs.get("axes"), instr.attrs.get("kept")
     if not (isinstance(axes, int) and isinstance(kept, tuple) and isinstance(instr.attrs.get("item"), int)):

@@ -10,7 +10,7 @@ import numpy as np
 from zyg.frontend import arrays, lists, orders
 from zyg.frontend.arrays import constant
 from zyg.frontend.elementwise import shape_text
-from zyg.frontend.functions import shared_by_flags
+from zyg.frontend.functions import shared_with_adjoint
 from zyg.frontend.values import Abstract, Known, Number, TupleValue, describe, is_numeric, known
 from zyg.ir.core import Value
 
@@ -140,7 +140,7 @@ def _contraction_here(e: Evaluator, text: Abstract, *operands: Abstract) -> Abst
     return _contraction(e, text.object, [*operands])
 
 
-@shared_by_flags
+@shared_with_adjoint
 def apart(text: str, operands: Any) -> Any:
     """The same, compiled once: products of matrices are not fused with what is around them."""
     return contraction(text, *operands)

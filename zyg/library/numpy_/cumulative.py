@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays
-from zyg.frontend.functions import shared_by_flags, unchecked
+from zyg.frontend.functions import shared_with_adjoint, unchecked
 from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, TupleValue, known
 
 from ..registry import emits, implements
@@ -76,7 +76,7 @@ def _product_of(row: Any, begin: Any) -> Any:
     return total
 
 
-@shared_by_flags
+@shared_with_adjoint
 @unchecked
 def _product(a: Any, axes: Any, keepdims: Any, begin: Any, dtype: Any) -> Any:
     rows = _rows(a.real if is_complex(a) and dtype.kind != "c" else a, axes)
@@ -127,12 +127,12 @@ def _running_products(rows: Any, dtype: Any) -> Any:
     return result
 
 
-@shared_by_flags
+@shared_with_adjoint
 def running_sums(a: Any, axis: int, dtype: Any) -> Any:
     return from_lines(_running_sums(lines(a, axis), dtype), a, axis, "I")
 
 
-@shared_by_flags
+@shared_with_adjoint
 def running_products(a: Any, axis: int, dtype: Any) -> Any:
     return from_lines(_running_products(lines(a, axis), dtype), a, axis, "I")
 

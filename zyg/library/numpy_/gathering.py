@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays, indexing
-from zyg.frontend.functions import shared_by_flags, unchecked
+from zyg.frontend.functions import shared_with_adjoint, unchecked
 from zyg.frontend.values import Abstract, Known
 from zyg.rules import adjoint, tangent
 
@@ -38,7 +38,7 @@ def _store(e: Evaluator, target: Abstract, place: Abstract, value: Abstract) -> 
     return Known(None)
 
 
-@shared_by_flags
+@shared_with_adjoint
 @unchecked
 def gather(target: Any, source: Any, before: tuple[None, ...], index: Any) -> None:
     if len(before) == 0:

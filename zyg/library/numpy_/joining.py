@@ -8,7 +8,7 @@ import numpy as np
 
 from zyg.frontend import arrays as frontend
 from zyg.frontend import growing, kinds, lists
-from zyg.frontend.functions import shared_by_flags
+from zyg.frontend.functions import shared_with_adjoint
 from zyg.frontend.values import Abstract, Known, Reference, TupleValue, describe, is_numeric, known
 
 from ..intrinsics import unsupported
@@ -188,7 +188,7 @@ def joined(parts: Any, axis: int, dtype: Any) -> Any:
     return put_together(parts, axis, total, result_dtype(*parts) if dtype is None else dtype)
 
 
-@shared_by_flags
+@shared_with_adjoint
 def put_together(parts: Any, axis: int, total: int, dtype: Any) -> Any:
     """Arrays one behind the other along an axis, which is so long then."""
     first = parts[0]

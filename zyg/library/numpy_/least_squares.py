@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zyg.frontend.functions import shared, unchecked
+from zyg.frontend.functions import shared, shared_with_adjoint, unchecked
 from zyg.rules import adjoint, tangent
 
 from ..intrinsics import unsupported
@@ -113,7 +113,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     return least_squares(x, y, default_rcond(x) if rcond is None else rcond)
 
 
-@shared
+@shared_with_adjoint
 def least_squares(x: Any, y: Any, cutoff: Any) -> Any:
     m, n = x.shape
     values = singular_values(x)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zyg.frontend.functions import shared_by_flags, unchecked
+from zyg.frontend.functions import shared_with_adjoint, unchecked
 
 from ..intrinsics import unsupported
 from ..registry import implements
@@ -59,7 +59,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     return seen.copy().reshape((*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]))
 
 
-@shared_by_flags
+@shared_with_adjoint
 @unchecked
 def repeated_each(source: Any, counts: Any, axis: int) -> Any:
     n = source.shape[axis]
@@ -132,7 +132,7 @@ def shift_of(shifts: Any, n: int, count: int) -> int:
     return int(given[n])
 
 
-@shared_by_flags
+@shared_with_adjoint
 def rolled(a: Any, shift: int, axis: int) -> Any:
     result = np.empty_like(a)
     n = a.shape[axis]
@@ -408,7 +408,7 @@ def ramp(edge: Any, count: int, end: Any, axis: int) -> Any:
     return np.linspace(end, edge, count, endpoint=False, dtype=edge.dtype, axis=axis)
 
 
-@shared_by_flags
+@shared_with_adjoint
 @unchecked
 def extended(a: Any, before: int, after: int, axis: int, mode: str) -> Any:
     n = a.shape[axis]

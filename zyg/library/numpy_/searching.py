@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zyg.frontend.functions import shared, shared_by_flags, unchecked
+from zyg.frontend.functions import shared_by_flags, shared_with_adjoint, unchecked
 
 from ..intrinsics import machine, select, unsupported
 from ..registry import implements
@@ -424,7 +424,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     return shaped(interpolated(wanted.ravel(), points, heights, low, high), wanted)
 
 
-@shared
+@shared_with_adjoint
 @unchecked
 def interpolated(x: Any, xp: Any, fp: Any, low: Any, high: Any) -> Any:
     """On a segment that begins at a point, its slope is the derivative there."""

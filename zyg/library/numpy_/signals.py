@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zyg.frontend.functions import shared, shared_by_flags, unchecked
+from zyg.frontend.functions import shared, shared_with_adjoint, unchecked
 from zyg.rules import adjoint, tangent
 
 from ..intrinsics import unsupported
@@ -63,7 +63,6 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     return slopes[0] if len(axes) == 1 else slopes
 
 
-@shared_by_flags
 def slopes_along(f: Any, step: Any, axis: int, edge_order: int) -> Any:
     n = f.shape[axis]
     result = np.empty_like(f)
@@ -270,7 +269,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * mat
     return from_lines(without_jumps(rows, own, limit, period), phases, axis, "K")
 
 
-@shared
+@shared_with_adjoint
 @unchecked
 def without_jumps(rows: Any, own: Any, limit: Any, period: Any) -> Any:
     """`own`: the rows in the type that they came in, in which NumPy takes differences."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays
-from zyg.frontend.functions import shared_by_flags, unchecked
+from zyg.frontend.functions import shared_by_flags, shared_with_adjoint, unchecked
 from zyg.frontend.values import Abstract
 from zyg.ir.types import I64, Array
 
@@ -147,7 +147,7 @@ def orders(rows: Any, stable: bool) -> Any:
     return result
 
 
-@shared_by_flags
+@shared_with_adjoint
 @unchecked
 def picked(rows: Any, places: Any) -> Any:
     """Of each row the numbers at these places."""
@@ -158,7 +158,7 @@ def picked(rows: Any, places: Any) -> Any:
     return result
 
 
-@shared_by_flags
+@shared_with_adjoint
 def sorted_rows(rows: Any) -> Any:
     """A copy of a matrix with sorted rows."""
     if is_differentiated() and rows.dtype.kind in "fc":
@@ -386,7 +386,7 @@ def are_not_set(*flags: Any) -> bool:
     return not any(constant(flag, "a flag of np.unique") for flag in flags)
 
 
-@shared_by_flags
+@shared_with_adjoint
 @unchecked
 def at_places(a: Any, places: Any) -> Any:
     result = np.empty(len(places), a.dtype)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zyg.frontend.functions import shared, shared_by_flags, unchecked
+from zyg.frontend.functions import shared_by_flags, shared_with_adjoint, unchecked
 
 from ..intrinsics import cut, unsupported
 from ..registry import implements
@@ -262,7 +262,7 @@ def quantile_of(
     return store(reshaped(found, (*fractions.shape, *shape)), out)
 
 
-@shared_by_flags
+@shared_with_adjoint
 @unchecked
 def quantiles_of_rows(rows: Any, q: Any, without_nan: bool, method: str, element: bool, message: str) -> Any:
     for k in range(len(q)):
@@ -434,7 +434,7 @@ def median_of(a: Any, axis: Any, keepdims: bool, out: Any, without_nan: bool) ->
 LINE_BY_LINE = 600  # from this length on NumPy's nanmedian goes from line to line
 
 
-@shared_by_flags
+@shared_with_adjoint
 @unchecked
 def middles(rows: Any, without_nan: bool) -> Any:
     """Of each row the element in the middle of its order, or what is between two; of a row with a nan a nan, or what its numbers give."""
@@ -549,7 +549,7 @@ def covariances(m: Any, y: Any, rowvar: bool, freedom: Any, fweights: Any, aweig
     return (centred @ np.conjugate((centred * weights).T)) * scale_of(count)
 
 
-@shared_by_flags
+@shared_with_adjoint
 def unweighted_covariances(x: Any, more: Any, freedom: Any) -> Any:
     if more is not None:
         x = np.concatenate((x, more), 0)
@@ -583,7 +583,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
     return normalised(c)
 
 
-@shared
+@shared_with_adjoint
 def normalised(c: Any) -> Any:
     """Correlations from covariances."""
     deviations = np.sqrt(np.real(np.diagonal(c)))

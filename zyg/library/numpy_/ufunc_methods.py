@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays, indexing
-from zyg.frontend.functions import shared_by_flags, unchecked
+from zyg.frontend.functions import shared_with_adjoint, unchecked
 from zyg.frontend.selection import Selection
 from zyg.frontend.values import Abstract, ArrayValue, Known, TupleValue, is_numeric, known
 from zyg.ir.types import BOOL, U8
@@ -190,7 +190,7 @@ def _accumulated(f: Any, array: Any, axis: Any, out: Any) -> Any:
     return store(accumulated(f, as_array(array), axis), out)
 
 
-@shared_by_flags
+@shared_with_adjoint
 @unchecked
 def accumulated(f: Any, a: Any, axis: int) -> Any:
     rows = lines(a, axis)
