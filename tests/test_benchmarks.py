@@ -3,7 +3,20 @@
 import numpy as np
 import pytest
 
-from benchmarks import applications, arguments, cases, dense, designs, dynamic, everyday, mixed, programs, small_arrays
+from benchmarks import (
+    applications,
+    arguments,
+    cases,
+    dense,
+    designs,
+    dynamic,
+    everyday,
+    mixed,
+    ordinary,
+    ordinary_more,
+    programs,
+    small_arrays,
+)
 from benchmarks.cases import BENCHMARKS, flat_gradient
 from benchmarks.sections.settings import builds
 from tests.turns import each_in_long_turn, each_in_turn
@@ -121,6 +134,29 @@ def test_gradients_by_containers_of_objects(name):
 
     assert disagreement(*arguments.PROGRAMS[name]) is None
     assert disagreement(*arguments.PROGRAMS[name], gradient_as_called) is None
+
+
+ORDINARY = ordinary.PROGRAMS | ordinary_more.PROGRAMS
+
+
+@each_in_turn
+@pytest.mark.filterwarnings("ignore::zyg.errors.FallbackWarning")
+@pytest.mark.parametrize("name", list(ORDINARY))
+def test_values_and_gradients_of_ordinary_programs(name):
+    import zyg
+    from benchmarks.sections.dynamic import disagreement, gradient_as_called
+
+    function, args = ORDINARY[name]
+    value, gradients = zyg.withgradient(function, *args)
+    assert value == function(*args)
+    assert gradients == gradient_as_called(function, args)
+    assert disagreement(function, args, gradient_as_called) is None
+
+
+def test_names_of_dynamic_programs_are_unique():
+    tables = [dynamic, everyday, designs, applications, mixed, arguments, ordinary, ordinary_more]
+    names = [name for table in tables for name in table.PROGRAMS]
+    assert sorted(set(names)) == sorted(names)
 
 
 def _replaced(args, at, number):
