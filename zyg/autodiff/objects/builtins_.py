@@ -195,6 +195,16 @@ def _frame(depth: int = 0, /) -> tuple[Any, Any]:
     return frame, None
 
 
+if hasattr(sys, "_getframemodulename"):  # from 3.12 on
+
+    @known(sys._getframemodulename)
+    def _module_of_frame(depth: int = 0) -> tuple[Any, Any]:
+        try:
+            return _frame(depth)[0].f_globals.get("__name__"), None
+        except ValueError:
+            return None, None
+
+
 @known(globals)
 def _globals() -> tuple[Any, Any]:
     return user_frame().f_globals, None
