@@ -334,6 +334,8 @@ def call_transform(transform: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, A
         argnums = kwargs.pop("argnums")
         transform = replace(transform, argnums=None if argnums is None else transforms.checked_argnums(argnums))
     function, rest = (args[0], args[1:]) if direct else (transform.function, args)
+    if kwargs and not rest and transform.kind in ("gradient", "withgradient", "pullback"):
+        raise TypeError(transforms.by_name_alone(transform.kind, transforms.describe(function), names))
     made = None if kwargs else inner.call(transform, function, rest)
     if made is not None:
         y, back = made
