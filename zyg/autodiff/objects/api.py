@@ -103,11 +103,11 @@ def _apart(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     one array, and memory has one shadow.  That is right as long as none of them is written.  Other objects have one derivative,
     wherever they are."""
     function = getattr(f, "__func__", f)
-    seen: list[Any] = []
+    named: dict[str, Any] = {}
     if isinstance(function, FunctionType):
-        seen = [function.__globals__.get(name) for name in function.__code__.co_names]
-        seen += [structure.content(cell) for cell in function.__closure__ or ()]
-        seen = [x for x in seen if isinstance(x, _MUTABLE)]
+        named = {name: function.__globals__.get(name) for name in function.__code__.co_names}
+        named.update(zip(function.__code__.co_freevars, map(structure.content, function.__closure__ or ())))
+    seen = [x for x in named.values() if isinstance(x, _MUTABLE)]
     result: list[Any] = []
     for at, x in enumerate(args):
         if isinstance(x, np.ndarray):
@@ -124,8 +124,10 @@ def _apart(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
                 memory.keep(x, ValueError(what))
             seen.append(x)
         elif isinstance(x, _MUTABLE) and any(x is other for other in seen):
+            name = next(name for name, other in named.items() if x is other)
             raise ValueError(
-                f"argument {at} is a {type(x).__name__} that the function also has by name; pass a copy of it"
+                f"argument {at} is a {type(x).__name__} that the function also has by name, as `{name}`, where it would be a constant; "
+                "pass a copy of it: copy.deepcopy(x)"
             )
         result.append(x)
     return tuple(result)
