@@ -14,7 +14,7 @@ from zyg.autodiff.python import escaping
 from zyg.autodiff.python.dependence import flowing
 from zyg.autodiff.python.knowledge import begin, release, revalidate
 
-from . import calls, error_states, generators, memory, stdlib_, structure, together
+from . import calls, error_states, generators, memory, stdlib_, structure, together, zeros
 from .iteration import Iterator as Iterator
 from .shadows import Shadows
 
@@ -182,19 +182,23 @@ class Pullback:
         together.prepare(self._groups, shadows)
         d = structure.scatter(self._form, seed, shadows, structure.GIVEN)
         given = calls.run(self._back, d, shadows)
-        gradients = []
-        missing = False  # a number without a cotangent
-        for k, form in enumerate(self._forms):
-            gradient = structure.gather(form, None if given is None else given[1 + k], shadows)
-            gradients.append(gradient)
-            missing = missing or (gradient is None and form is structure.NUMBER)
-        if missing and d is not None and type(self._function) is FunctionType:
-            # What a number depends on by data flow has a gradient, if only 0.0, on whichever path it was computed.
-            flows = flowing(self._function.__code__)
-            for k, form in enumerate(self._forms):
-                if gradients[k] is None and form is structure.NUMBER and k in flows:
-                    gradients[k] = 0.0
+        gradients = [
+            structure.gather(form, None if given is None else given[1 + k], shadows)
+            for k, form in enumerate(self._forms)
+        ]
+        if d is not None and type(self._function) is FunctionType:
+            self._complete(gradients)
         return tuple(gradients)
+
+    def _complete(self, gradients: list[Any]) -> None:
+        """What the value depends on by data flow has a gradient, if only 0.0, on whichever path it was computed."""
+        if all(g is not None and form is structure.NUMBER for g, form in zip(gradients, self._forms)):
+            return
+        flows = flowing(self._function.__code__)
+        if flows.builtins.isdisjoint(self._function.__globals__):
+            for k, form in enumerate(self._forms):
+                if zeros.lacking(gradients[k], flows.of(k)):
+                    gradients[k] = zeros.completed(form, gradients[k], flows.of(k))
 
     def __repr__(self) -> str:
         name = getattr(self._function, "__qualname__", None) or repr(self._function)
