@@ -1,4 +1,4 @@
-"""Denser programs than those of `compiled.py`: of thirty to sixty lines, with ten functions of NumPy or more, written by others to see
+"""Denser programs than those of `compiled.py`: of 23 to 51 lines, with ten functions of NumPy or more, written by others to see
 whether the level for compile times holds for what we have not looked at."""
 
 from __future__ import annotations

@@ -669,5 +669,7 @@ def shadow_dtype(dtype: np.dtype) -> np.dtype:
     if dtype.kind in "iub":
         return np.dtype(np.float64)
     if dtype.names is not None:
-        raise Unsupported(f"the derivative by an array of records, {dtype}, or by a field of it", hint=remedy("numpy.void") or "")
+        raise Unsupported(
+            f"the derivative by an array of records, {dtype}, or by a field of it", hint=remedy("numpy.void") or ""
+        )
     raise Unsupported(f"the derivative of an array of {dtype}", hint="use arrays of numbers")
