@@ -6,7 +6,7 @@
     python -m benchmarks dynamic-first        first calls through Python, by the length of the function
     python -m benchmarks dynamic-second       Hessian-vector products through Python
     python -m benchmarks compiling            how long compilation takes, by stage
-    python -m benchmarks dynamic              dynamic programs: through the Python back end, and objects in native code
+    python -m benchmarks dynamic              dynamic programs: through the Python back end, ordinary ones, and objects in native code
     python -m benchmarks elementwise linalg   whole arrays: fused expressions with sums; matrices
     python -m benchmarks adbench              ADBench's GMM and LSTM objectives against JAX and C
     --data FOLDER                             ADBench's folder `data`, for its larger instances

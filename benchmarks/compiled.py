@@ -268,6 +268,14 @@ class Program(NamedTuple):
     arguments: Callable[[], tuple[Any, ...]]
     arrays: bool  # whether the level for functions of arrays applies
     by: tuple[int, ...] | None = None  # the arguments by which it is differentiated; None: all
+    needs: str = ""  # a package beside NumPy
+
+
+def with_copies(function: Any, arguments: tuple[Any, ...], by: tuple[int, ...] | None = None) -> Program:
+    """A program of arrays that gets copies of these."""
+    return Program(
+        function, lambda: tuple([np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]), True, by
+    )
 
 
 def _random(*shape: int) -> Any:

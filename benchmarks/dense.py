@@ -1,4 +1,4 @@
-"""Denser programs than those of `compiled.py`: of thirty to forty lines, with ten functions of NumPy or more, written by others to see
+"""Denser programs than those of `compiled.py`: of 23 to 51 lines, with ten functions of NumPy or more, written by others to see
 whether the level for compile times holds for what we have not looked at."""
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiled import Program
+from .compiled import with_copies
 
 
 def transformer(x, Wq, Wk, Wv, W1, W2, g, b):
@@ -261,6 +261,223 @@ def graph(h, src, dst, W, U, a):
     return s + 0.1 * smooth + np.sum(W * W)
 
 
+def transformer_block(x, Wqkv, Wo, W1, W2, gam, bet):
+    """A block of attention with rotated positions and a gated layer."""
+    n, d = x.shape
+    heads, hd = 2, d // 2
+    mu = x.mean(-1, keepdims=True)
+    va = x.var(-1, keepdims=True)
+    y = (x - mu) / np.sqrt(va + 1e-5) * gam + bet
+    q, k, v = np.split(y @ Wqkv, 3, axis=-1)
+    q = q.reshape(n, heads, hd).transpose(1, 0, 2)
+    k = k.reshape(n, heads, hd).transpose(1, 0, 2)
+    v = v.reshape(n, heads, hd).transpose(1, 0, 2)
+    pos = np.arange(n)
+    freq = 1.0 / 100.0 ** (np.arange(0, hd, 2) / hd)
+    ang = np.outer(pos, freq)
+    c, s = np.cos(ang), np.sin(ang)
+    qr = np.concatenate([q[..., ::2] * c - q[..., 1::2] * s, q[..., ::2] * s + q[..., 1::2] * c], -1)
+    kr = np.concatenate([k[..., ::2] * c - k[..., 1::2] * s, k[..., ::2] * s + k[..., 1::2] * c], -1)
+    sc = np.einsum("hid,hjd->hij", qr, kr) / np.sqrt(hd)
+    sc = np.where(np.tril(np.ones((n, n), dtype=bool)), sc, -1e9)
+    sc = sc - sc.max(-1, keepdims=True)
+    a = np.exp(sc)
+    a /= a.sum(-1, keepdims=True)
+    o = np.matmul(a, v).transpose(1, 0, 2).reshape(n, d) @ Wo
+    x = x + o
+    rms = x / np.sqrt(np.mean(x**2, axis=-1, keepdims=True) + 1e-6) * gam
+    hdn = rms @ W1
+    hdn = hdn / (1 + np.exp(-hdn))
+    x = x + hdn @ W2
+    ent = -np.sum(a * np.log(a + 1e-9)) / n
+    tgt = np.roll(x, -1, axis=0)
+    cos = np.sum(x * tgt, -1) / (np.linalg.norm(x, axis=-1) * np.linalg.norm(tgt, axis=-1))
+    return np.mean((x[:-1] - tgt[:-1]) ** 2) + 0.01 * ent + cos.mean() + np.abs(o).max()
+
+
+def kalman_smoother(A, H, logq, logr, ys):
+    """A Kalman filter in matrices, then backwards."""
+    n = A.shape[0]
+    T = len(ys)
+    Q = np.diag(np.exp(logq))
+    Rm = np.diag(np.exp(logr))
+    I = np.eye(n)
+    m = np.zeros(n)
+    Pm = np.eye(n)
+    ll = 0.0
+    ms = np.zeros((T, n))
+    Ps = np.zeros((T, n, n))
+    mp = np.zeros((T, n))
+    Pp = np.zeros((T, n, n))
+    nis = np.zeros(T)
+    for t, y in enumerate(ys):
+        m = A @ m
+        Pm = A @ Pm @ A.T + Q
+        mp[t] = m
+        Pp[t] = Pm
+        S = H @ Pm @ H.T + Rm
+        e = y - H @ m
+        K = np.linalg.solve(S, H @ Pm).T
+        m = m + K @ e
+        J = I - K @ H
+        Pm = J @ Pm @ J.T + K @ Rm @ K.T
+        Pm = (Pm + Pm.T) / 2
+        _sgn, ld = np.linalg.slogdet(S)
+        nis[t] = e @ np.linalg.solve(S, e)
+        ll -= 0.5 * (nis[t] + ld + len(y) * np.log(2 * np.pi))
+        ms[t] = m
+        Ps[t] = Pm
+    sm = ms[-1].copy()
+    sP = Ps[-1].copy()
+    rough = 0.0
+    tr = np.trace(sP)
+    for t in range(T - 2, -1, -1):
+        G = np.linalg.solve(Pp[t + 1], A @ Ps[t]).T
+        new = ms[t] + G @ (sm - mp[t + 1])
+        sP = Ps[t] + G @ (sP - Pp[t + 1]) @ G.T
+        rough += np.sum((sm - A @ new) ** 2)
+        tr += np.trace(sP)
+        sm = new
+    ev = np.linalg.eigvalsh(Q)
+    return -ll + 0.1 * rough / T + tr / T + np.var(nis) * 0.01 + np.log(ev).sum() * 0.1 + np.linalg.norm(sm)
+
+
+def convnet(x, K, b, W, gam, labels):
+    """A convolution by windows, pooled and gated; what its kernels have in common."""
+    N = x.shape[0]
+    F = K.shape[0]
+    win = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(2, 3))
+    y = np.einsum("nchwij,fcij->nfhw", win, K) + b[None, :, None, None]
+    mu = y.mean(axis=(0, 2, 3), keepdims=True)
+    va = y.var(axis=(0, 2, 3), keepdims=True)
+    y = gam[:, None, None] * (y - mu) / np.sqrt(va + 1e-5)
+    y = np.where(y > 0, y, np.expm1(np.minimum(y, 0)))
+    p = y.reshape(N, F, 5, 2, 5, 2).max(axis=(3, 5))
+    f = p.reshape(N, -1)
+    sq = f.reshape(N, F, 25).mean(-1)
+    ex = 1 / (1 + np.exp(-sq))
+    f = (f.reshape(N, F, 25) * ex[..., None]).reshape(N, -1)
+    lg = f @ W.T
+    lg -= lg.max(1, keepdims=True)
+    lp = lg - np.log(np.exp(lg).sum(1, keepdims=True))
+    pr = np.exp(lp)
+    pt = pr[np.arange(N), labels]
+    focal = -np.mean((1 - pt) ** 2 * np.log(pt))
+    ent = -np.sum(pr * lp, axis=1).mean()
+    gm = np.einsum("nfhw,nghw->nfg", y, y) / y[0, 0].size
+    style = np.sum(np.triu(gm.mean(0), 1) ** 2)
+    tv = np.abs(np.diff(y, axis=2)).mean() + np.abs(np.diff(y, axis=3)).mean()
+    kn = np.linalg.norm(K.reshape(F, -1), axis=1)
+    ortho = K.reshape(F, -1) @ K.reshape(F, -1).T
+    ortho = np.sum((ortho / np.outer(kn, kn) - np.eye(F)) ** 2)
+    top = np.sort(pr, axis=1)[:, ::-1]
+    margin = np.mean(top[:, 0] - top[:, 1])
+    return focal + 0.1 * ent + 0.01 * style + 0.01 * tv + 0.1 * ortho - 0.1 * margin
+
+
+def stat_summary(X, w, u):
+    """What statistics has to say of a table: moments, quantiles, eigenvectors, densities, distances."""
+    n, _d = X.shape
+    m, s = X.mean(0), X.std(0, ddof=1)
+    Z = (X - m) / s
+    sk, ku = (Z**3).mean(0), (Z**4).mean(0) - 3
+    jb = n / 6 * (sk**2 + ku**2 / 4)
+    q25, q50, q75 = np.quantile(X, [0.25, 0.5, 0.75], axis=0)
+    iqr = q75 - q25
+    mad = np.median(np.abs(X - q50), axis=0)
+    C = np.corrcoef(X, rowvar=False)
+    ev, V = np.linalg.eigh(np.cov(X.T))
+    pc = (X - m) @ V[:, ::-1][:, :2]
+    pr = ev / ev.sum()
+    effr = np.exp(-np.sum(pr * np.log(pr)))
+    y = X @ w
+    o = np.argsort(y)
+    ys = y[o]
+    lor = np.cumsum(np.exp(ys)) / np.exp(ys).sum()
+    gini = 1 - 2 * np.trapezoid(lor, dx=1 / n)
+    trim = ys[n // 10 : -n // 10].mean()
+    wins = np.clip(y, ys[2], ys[-3]).std()
+    wt = u / u.sum()
+    wm = np.average(y, weights=wt)
+    wv = np.sum(wt * (y - wm) ** 2) / (1 - np.sum(wt**2))
+    B, res, _rk, sv = np.linalg.lstsq(np.c_[np.ones(n), X], y + u, rcond=None)
+    h = 1.06 * y.std() * n**-0.2
+    kde = np.exp(-0.5 * ((np.linspace(-2, 2, 9)[:, None] - y) / h) ** 2).mean(1) / (h * np.sqrt(2 * np.pi))
+    Dm = np.sqrt(((X[:, None] - X) ** 2).sum(-1) + 1e-9)
+    A = Dm - Dm.mean(0) - Dm.mean(1)[:, None] + Dm.mean()
+    dcov = np.sqrt((A * np.outer(u - u.mean(), u - u.mean())).mean() ** 2)
+    ac = np.array([(y[k:] * y[: n - k]).mean() for k in range(3)])
+    maha = np.einsum("ij,jk,ik->i", X - m, np.linalg.pinv(np.cov(X.T)), X - m)
+    return (
+        jb.mean()
+        + (mad / iqr).sum()
+        + np.abs(np.triu(C, 1)).sum()
+        + effr
+        + pc.std()
+        + gini
+        + trim
+        + wins
+        + wv
+        + B[1:] @ w
+        + res.sum()
+        + sv.max() / sv.min()
+        + np.interp(0.3, np.linspace(-2, 2, 9), kde)
+        + dcov
+        + ac[1] / ac[0]
+        + maha.max()
+        + np.log(kde).sum()
+    )
+
+
+def graph_physics(x, edges, We, Wm, Wn):
+    """Messages over a graph of particles; its Laplacian, shape and neighbours."""
+    n = len(x)
+    src, dst = edges[:, 0], edges[:, 1]
+    deg = np.bincount(dst, minlength=n).astype(float)
+    v = np.zeros_like(x)
+    loss = 0.0
+    for _ in range(3):
+        d = x[src] - x[dst]
+        r2 = (d**2).sum(1, keepdims=True)
+        m = np.tanh(np.hstack([x[src], x[dst], r2]) @ We)
+        m = m * (1 / (1 + np.exp(-(m @ Wm))))
+        lg = m.sum(1)
+        lg = lg - lg.max()
+        e = np.exp(lg)
+        den = np.zeros(n)
+        np.add.at(den, dst, e)
+        att = e / (den[dst] + 1e-9)
+        agg = np.zeros((n, 8))
+        np.add.at(agg, dst, att[:, None] * m)
+        upd = np.concatenate([x, agg], axis=1) @ Wn
+        v = 0.9 * v + 0.1 * upd
+        f = np.zeros((n, 3))
+        np.subtract.at(f, src, d * np.exp(-r2))
+        np.add.at(f, dst, d * np.exp(-r2))
+        x = x + v + 0.05 * f / np.maximum(deg, 1)[:, None]
+        x -= x.mean(axis=0)
+        loss += np.mean(v**2)
+    A = np.zeros((n, n))
+    A[src, dst] = 1.0
+    A = np.maximum(A, A.T)
+    np.fill_diagonal(A, 0.0)
+    Dh = 1 / np.sqrt(A.sum(1) + 1)
+    Lp = np.eye(n) - Dh[:, None] * A * Dh
+    smooth = np.trace(x.T @ Lp @ x)
+    I = np.cov(x, rowvar=False) + 1e-3 * np.eye(3)
+    shape = np.linalg.eigvalsh(I)
+    aniso = shape[-1] / shape.sum()
+    pd = np.sqrt(((x[:, None] - x[None]) ** 2).sum(-1) + np.eye(n))
+    rep = np.sum(np.triu(1 / pd**2, 1))
+    knn = np.partition(pd, 3, axis=1)[:, :3].mean()
+    L = np.linalg.cholesky(I)
+    white = np.linalg.solve(L, x.T)
+    kurt = np.mean(white**4)
+    ang = np.arctan2(x[:, 1], x[:, 0])
+    order = np.abs(np.mean(np.exp(6j * ang)))
+    return loss + 0.1 * smooth + aniso + 0.01 * rep + knn + 0.1 * kurt + order + np.log(np.diag(L)).sum()
+
+
 _draw = np.random.default_rng(0)
 
 
@@ -268,22 +485,64 @@ def n(size: Any) -> Any:
     return _draw.normal(size=size)
 
 
-def _program(function: Any, arguments: tuple[Any, ...], by: tuple[int, ...] | None = None) -> Program:
-    return Program(
-        function, lambda: tuple([np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]), True, by
-    )
-
-
 INTO, FROM = np.array([1, 2, 3, 4, 5, 0, 3]), np.array([0, 1, 2, 3, 4, 5, 0])
 PROGRAMS = {
-    "transformer": _program(
+    "transformer": with_copies(
         transformer, (n((6, 8)), n((8, 8)), n((8, 8)), n((8, 8)), n((8, 16)), n((16, 8)), n(8), n(8))
     ),
-    "process": _program(process, (n((10, 2)), n(10), n((4, 2)), np.array([0.1, 0.2]), 0.3, -1.0)),
-    "burgers": _program(burgers, (n((8, 8)), 0.1, n((8, 8)))),
-    "steps of a mixture": _program(steps_of_a_mixture, (n((20, 3)), n((2, 3)), n(2), np.array([0.5, 0.5]))),
-    "statistics": _program(statistics, (n((30, 4)), n(30), np.array([0.1, 0.2, 0.3, 0.4]))),
-    "kalman": _program(kalman, (n(25), 0.1, 0.5, 0.3)),
-    "convolution": _program(convolution, (n((2, 6, 6, 3)), n((3, 3, 3, 4)), n((16, 5)), np.array([1, 3])), (0, 1, 2)),
-    "graph": _program(graph, (n((6, 3)), FROM, INTO, n((3, 3)), n((6, 3)), n(3)), (0, 3, 4, 5)),
+    "process": with_copies(process, (n((10, 2)), n(10), n((4, 2)), np.array([0.1, 0.2]), 0.3, -1.0)),
+    "burgers": with_copies(burgers, (n((8, 8)), 0.1, n((8, 8)))),
+    "steps of a mixture": with_copies(steps_of_a_mixture, (n((20, 3)), n((2, 3)), n(2), np.array([0.5, 0.5]))),
+    "statistics": with_copies(statistics, (n((30, 4)), n(30), np.array([0.1, 0.2, 0.3, 0.4]))),
+    "kalman": with_copies(kalman, (n(25), 0.1, 0.5, 0.3)),
+    "convolution": with_copies(
+        convolution, (n((2, 6, 6, 3)), n((3, 3, 3, 4)), n((16, 5)), np.array([1, 3])), (0, 1, 2)
+    ),
+    "graph": with_copies(graph, (n((6, 3)), FROM, INTO, n((3, 3)), n((6, 3)), n(3)), (0, 3, 4, 5)),
+    "transformer block": with_copies(
+        transformer_block,
+        (
+            n((12, 8)),
+            n((8, 24)) * 0.3,
+            n((8, 8)) * 0.3,
+            n((8, 16)) * 0.3,
+            n((16, 8)) * 0.3,
+            np.ones(8),
+            np.zeros(8),
+        ),
+    ),
+    "kalman smoother": with_copies(
+        kalman_smoother,
+        (
+            n((4, 4)) * 0.3,
+            n((2, 4)),
+            n(4) * 0.1,
+            n(2) * 0.1,
+            n((30, 2)),
+        ),
+    ),
+    "convnet": with_copies(
+        convnet,
+        (
+            n((2, 1, 12, 12)),
+            n((4, 1, 3, 3)) * 0.3,
+            n(4) * 0.1,
+            n((3, 100)) * 0.1,
+            np.ones(4),
+            np.array([0, 2]),
+        ),
+        (0, 1, 2, 3, 4),
+    ),
+    "stat summary": with_copies(stat_summary, (n((40, 5)), n(5), _draw.uniform(size=40))),
+    "graph physics": with_copies(
+        graph_physics,
+        (
+            n((16, 3)),
+            _draw.integers(0, 16, (40, 2)),
+            n((7, 8)) * 0.4,
+            n((8, 8)) * 0.4,
+            n((11, 3)) * 0.3,
+        ),
+        (0, 2, 3, 4),
+    ),
 }

@@ -306,3 +306,15 @@ def test_derivatives_by_what_stands_beside_captured_things_that_native_code_cann
 
     assert zyg.gradient(lambda f: f(3.0), scaled(2.0, {1, 2}))[0].k == 3.0
     assert zyg.gradient(lambda f: f(3.0), scaled(2.0, Fraction(1, 2)))[0].k == 3.0
+
+
+def test_the_message_says_which_name_it_has():
+    def caught(a):
+        try:
+            return a[0] * NUMBERS[1]
+        except KeyError:
+            return 0.0
+
+    with pytest.raises(ValueError, match=r"argument 0 is a list .* as `NUMBERS`, .*: copy.deepcopy\(x\)"):
+        zyg.value_and_grad(caught)(NUMBERS)
+    assert zyg.value_and_grad(caught)([1.0, 2.0]) == (2.0, [2.0, 0.0])

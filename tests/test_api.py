@@ -16,6 +16,7 @@ import zyg
 from tests.oracles import differences
 from tests.turns import each_in_turn
 from zyg import pipeline
+from zyg.fallback import python_pullback
 from zyg.transforms import transform_of
 
 
@@ -254,6 +255,20 @@ def test_none_is_decided_by_data_flow():
     assert zyg.gradient(lambda x: x if x > 0 else -x, -2.0) == (-1.0,)
     assert zyg.gradient(lambda x, flag: x if flag else 2 * x, 1.0, True) == (1.0, None)
     assert zyg.gradient(lambda: 1.0) == ()
+
+
+@pytest.mark.parametrize("transform", [zyg.gradient, zyg.withgradient, zyg.pullback])
+def test_arguments_by_name_alone_are_refused(transform):
+    f = lambda x: x * x
+    message = r"by no argument: those given by name \(x\) are constants"
+    with pytest.raises(TypeError, match=f"{transform.__name__} of .*{message}"):
+        transform(f, x=2.0)
+    with pytest.raises(TypeError, match=message):
+        zyg.jit(lambda x: transform(lambda x: x * x, x=x)[0])(2.0)
+    with pytest.raises(TypeError, match=message):
+        python_pullback(lambda x: transform(f, x=x)[0], (2.0,), {})
+    with pytest.raises(TypeError, match=r"0 positional arguments were given \(those given by name are constants\)"):
+        zyg.grad(f)(x=2.0)
 
 
 def test_keyword_arguments_are_constants():

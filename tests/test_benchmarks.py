@@ -3,7 +3,21 @@
 import numpy as np
 import pytest
 
-from benchmarks import applications, arguments, cases, dense, designs, dynamic, everyday, mixed, programs, small_arrays
+from benchmarks import (
+    applications,
+    arguments,
+    cases,
+    dense,
+    designs,
+    dynamic,
+    everyday,
+    mixed,
+    ordinary,
+    ordinary_arrays,
+    ordinary_more,
+    programs,
+    small_arrays,
+)
 from benchmarks.cases import BENCHMARKS, flat_gradient
 from benchmarks.sections.settings import builds
 from tests.turns import each_in_long_turn, each_in_turn
@@ -81,13 +95,18 @@ def test_gradients_of_dynamic_programs(name):
         assert found[at] == pytest.approx((values[0] - values[1]) / (2 * h), rel=1e-5, abs=1e-6)
 
 
+BY_OTHERS = ordinary_arrays.PROGRAMS | dense.PROGRAMS
+
+
 @each_in_long_turn
-@pytest.mark.parametrize("name", dense.PROGRAMS)
-def test_gradients_of_dense_programs(name):
+@pytest.mark.parametrize("name", BY_OTHERS)
+def test_values_and_gradients_of_programs_with_arrays(name):
     import zyg
 
-    function, arguments, _, by = dense.PROGRAMS[name]
-    by = by or tuple(range(len(arguments())))
+    function, arguments, _, by, needs = BY_OTHERS[name]
+    if needs:
+        pytest.importorskip(needs)
+    by = by or [k for k, a in enumerate(arguments()) if np.asarray(a).dtype == float]
     drawn = np.random.default_rng(3)
     directions = [drawn.normal(size=np.shape(arguments()[k])) for k in by]
 
@@ -97,7 +116,8 @@ def test_gradients_of_dense_programs(name):
             args[k] = args[k] + h * direction
         return float(function(*args))
 
-    gradients = zyg.grad(zyg.jit(function), by)(*arguments())
+    value, gradients = zyg.value_and_grad(zyg.jit(function), tuple(by))(*arguments())
+    assert value == pytest.approx(along(0.0), rel=1e-12)
     slope = sum(np.sum(np.asarray(g) * d) for g, d in zip(gradients, directions))
     assert slope == pytest.approx(differences.derivative(along, 0.0, 1e-4), rel=1e-7)
 
@@ -121,6 +141,29 @@ def test_gradients_by_containers_of_objects(name):
 
     assert disagreement(*arguments.PROGRAMS[name]) is None
     assert disagreement(*arguments.PROGRAMS[name], gradient_as_called) is None
+
+
+ORDINARY = ordinary.PROGRAMS | ordinary_more.PROGRAMS
+
+
+@each_in_turn
+@pytest.mark.filterwarnings("ignore::zyg.errors.FallbackWarning")
+@pytest.mark.parametrize("name", list(ORDINARY))
+def test_values_and_gradients_of_ordinary_programs(name):
+    import zyg
+    from benchmarks.sections.dynamic import disagreement, gradient_as_called
+
+    function, args = ORDINARY[name]
+    value, gradients = zyg.withgradient(function, *args)
+    assert value == function(*args)
+    assert gradients == gradient_as_called(function, args)
+    assert disagreement(function, args, gradient_as_called) is None
+
+
+def test_names_of_dynamic_programs_are_unique():
+    tables = [dynamic, everyday, designs, applications, mixed, arguments, ordinary, ordinary_more]
+    names = [name for table in tables for name in table.PROGRAMS]
+    assert sorted(set(names)) == sorted(names)
 
 
 def _replaced(args, at, number):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import bisect
+import contextlib
 import copy
+import datetime
+import enum
 import functools
 import heapq
 import itertools
@@ -12,7 +15,7 @@ import pickle
 import random
 import re
 import statistics
-from collections import ChainMap, Counter, defaultdict, deque
+from collections import ChainMap, Counter, UserDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -327,6 +330,147 @@ def by_sorted(x: float) -> float:
     return sorted([x, 2 * x])[:2][0]
 
 
+class Side(enum.Enum):
+    CALL = 1
+    PUT = -1
+
+
+class Sign(enum.IntEnum):
+    CALL = 1
+    PUT = -1
+
+
+class Rate(float, enum.Enum):
+    LOW = 0.5
+
+
+def by_value_of_a_member(x: float) -> float:
+    return x * Side.PUT.value
+
+
+def by_value_of_an_argument(x: float, side: Side = Side.PUT) -> float:
+    return x * side.value
+
+
+def by_member(x: float) -> float:
+    return x * Sign.PUT * Rate.LOW
+
+
+def by_members(x: float) -> float:
+    return sum(x * side.value for side in Side)
+
+
+def by_name_of_a_member(x: float) -> float:
+    return x if Side["PUT"] is Side.PUT else 0.0
+
+
+@contextlib.contextmanager
+def doubled(x: float) -> Iterator[float]:
+    yield 2.0 * x
+
+
+def by_manager(x: float) -> float:
+    with doubled(x) as y:
+        return x * y
+
+
+def by_local_cache(x: float) -> float:
+    @functools.cache
+    def power(n: int) -> float:
+        return x if n == 0 else power(n - 1) * x
+
+    return power(3)
+
+
+def by_filled_list(x: float) -> float:
+    powers = [x]
+    for n in range(1, 4):
+        powers.append(powers[n - 1] * x)
+    return powers[3]
+
+
+def by_lists_by_default(x: float) -> float:
+    d: Any = defaultdict(list)
+    for key in ("a", "b", "a"):
+        d[key].append(x)
+    return sum(d["a"])
+
+
+def by_set_default(x: float) -> float:
+    d: dict[str, list[float]] = {}
+    for key in ("a", "b", "a"):
+        d.setdefault(key, []).append(x)
+    return sum(d["a"])
+
+
+class Ones(UserDict):
+    def __missing__(self, key: str) -> float:
+        return 1.0
+
+
+def by_missing(x: float) -> float:
+    d = Ones()
+    d["a"] = x
+    return d["a"] * d["b"]
+
+
+def by_get_with_default(x: float) -> float:
+    d = {"a": x}
+    return d["a"] * d.get("b", 1.0)
+
+
+def by_keys(x: float) -> float:
+    return dict.fromkeys("ab", x)["a"]
+
+
+def by_comprehension(x: float) -> float:
+    return {key: x for key in ("a", "b")}["a"]  # noqa: C420
+
+
+def by_masked(x: float) -> float:
+    return np.ma.masked_array([x, 2 * x], [False, True]).sum()
+
+
+def by_where(x: float) -> float:
+    return np.sum(np.where(np.array([False, True]), 0.0, np.array([x, 2 * x])))
+
+
+def by_matrix(x: float) -> float:
+    return (np.matrix([[x, 1.0], [2.0, 3.0]]) * np.matrix([[1.0], [1.0]])).sum()
+
+
+def by_product(x: float) -> float:
+    return np.sum(np.array([[x, 1.0], [2.0, 3.0]]) @ np.array([[1.0], [1.0]]))
+
+
+MASKED = np.ma.masked_array([1.0, 2.0], [False, True])
+RECORDS = np.zeros(3, [("a", np.int8), ("b", np.float64)])
+
+
+def by_masked_outside(x: float) -> float:
+    return (x * MASKED).sum()
+
+
+def by_records_outside(x: float) -> float:
+    return (x * RECORDS["b"]).sum()
+
+
+def by_date(x: float) -> float:
+    return x * datetime.date.fromisoformat("2021-01-05").day
+
+
+def by_sums_that_begin_with_an_int(x: float) -> float:
+    sums = [sum(x * i for i in range(n)) for n in range(3)]
+    largest = max(sums, key=lambda y: abs(y))
+    return largest * 2.0 if isinstance(largest, float) else x
+
+
+def by_sums_that_begin_with_a_float(x: float) -> float:
+    sums = [sum((x * i for i in range(n)), 0.0) for n in range(3)]
+    largest = max(sums, key=lambda y: abs(y))
+    return largest * 2.0 if isinstance(largest, float) else x
+
+
 def by_length_of_text(x: float) -> float:
     return x * len(f"{x:.3f}")
 
@@ -352,9 +496,25 @@ REFUSED: dict[str, tuple[Any, str, tuple[Any, ...] | None]] = {
     "a cache": (by_cache_inside, "__wrapped__", (by_wrapped, 2.0)),
     "the length of a text": (by_length_of_text, "the length of a str.*go by numbers", None),
     "statistics": (by_mean, "np.mean", None),
+    "the value of a member": (by_value_of_a_member, "the member itself.*enum.IntEnum", (by_member, 2.0)),
+    "the value of a member that comes in": (by_value_of_an_argument, "the member itself.*enum.IntEnum", (by_member, 2.0)),
+    "the members": (by_members, "the member itself.*enum.IntEnum", (by_member, 2.0)),
+    "a member by its name": (by_name_of_a_member, "the member itself.*enum.IntEnum", (by_member, 2.0)),
+    "a generator as a context manager": (by_manager, "in front of the block and behind it", None),
+    "a cache that is made inside": (by_local_cache, "leave the cache out, or fill a list", (by_filled_list, 2.0)),
+    "lists by default": (by_lists_by_default, r"d.setdefault\(key, \[\]\).append\(x\)", (by_set_default, 2.0)),
+    "what is missing": (by_missing, r"d.get\(key, default\)", (by_get_with_default, 2.0)),
+    "fromkeys": (by_keys, r"\{key: x for key in keys\}", (by_comprehension, 2.0)),
+    "masked arrays": (by_masked, r"np.where\(mask, 0.0, x\)", (by_where, 2.0)),
+    "masked arrays outside": (by_masked_outside, r"np.where\(mask, 0.0, x\)", (by_where, 2.0)),
+    "matrices": (by_matrix, "@ for products", (by_product, 2.0)),
+    "records outside": (by_records_outside, r"records\['b'\].copy\(\)", None),
+    "a date": (by_date, "take the number outside", None),
+    "sums": (by_sums_that_begin_with_an_int, r"sum\(xs, 0.0\)", (by_sums_that_begin_with_a_float, 2.0)),
 }  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of np.matrix
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_to_write_instead_of_the_library(name: str) -> None:
     function, text, instead = REFUSED[name]
@@ -367,6 +527,21 @@ def test_what_to_write_instead_of_the_library(name: str) -> None:
         assert zyg.gradient(zyg.jit(written), *args)[0] == pytest.approx(
             derivative(lambda x: written(x, *args[1:]), args[0])
         )
+
+
+@pytest.mark.filterwarnings("ignore::zyg.errors.FallbackWarning", "ignore::PendingDeprecationWarning")
+def test_what_python_refuses_of_masked_arrays_matrices_and_records() -> None:
+    matrix = np.ones((2, 2)).view(np.matrix)
+    for function, arg, text in (
+        (by_masked, 2.0, r"np.where\(mask, 0.0, x\)"),
+        (lambda x: x.sum(), MASKED, r"np.where\(mask, 0.0, x\)"),
+        (lambda x: (x * x).sum(), matrix, "@ for products"),
+        (lambda x: x.sum(), RECORDS["b"], r"by a field of it.*records\['b'\].copy\(\)"),
+        (lambda x: x["b"].sum(), RECORDS, r"records\['b'\].copy\(\)"),
+    ):
+        with pytest.raises(zyg.Unsupported, match=f"(?s){text}"):
+            zyg.gradient(function, arg)
+    np.testing.assert_array_equal(zyg.gradient(lambda x: x.sum(), RECORDS["b"].copy())[0], np.ones(3))
 
 
 class Leaf:

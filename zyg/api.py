@@ -12,7 +12,16 @@ from typing import Any, TypeVar, overload
 from .callables import DISPATCHER, make_callable
 from .errors import Unsupported
 from .ir.options import FAST_FLAGS, Options
-from .transforms import ATTRIBUTE, Argnums, Transform, check_one_variable, checked_argnums, transform_of
+from .transforms import (
+    ATTRIBUTE,
+    Argnums,
+    Transform,
+    by_name_alone,
+    check_one_variable,
+    checked_argnums,
+    describe,
+    transform_of,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 Fastmath = bool | str | Iterable[str]
@@ -170,7 +179,11 @@ def gradient(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tu
     native = _gradients.get(id(getattr(function, "__code__", function)))
     if native is None:
         native = _native("gradient", _gradients, function)
-    return native(function, *args, **keywords) if keywords else native(function, *args)
+    if keywords:
+        if not args:
+            raise TypeError(by_name_alone("gradient", describe(function), keywords))
+        return native(function, *args, **keywords)
+    return native(function, *args)
 
 
 def known_refusal(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Unsupported | None:
@@ -186,7 +199,11 @@ def withgradient(function: Callable[..., Any], /, *args: Any, **keywords: Any) -
     native = _withgradients.get(id(getattr(function, "__code__", function)))
     if native is None:
         native = _native("withgradient", _withgradients, function)
-    return native(function, *args, **keywords) if keywords else native(function, *args)
+    if keywords:
+        if not args:
+            raise TypeError(by_name_alone("withgradient", describe(function), keywords))
+        return native(function, *args, **keywords)
+    return native(function, *args)
 
 
 def pullback(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tuple[Any, Callable[[Any], Any]]:
@@ -203,7 +220,11 @@ def pullback(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tu
     native = _pullbacks.get(id(getattr(function, "__code__", function)))
     if native is None:
         native = _native("pullback", _pullbacks, function)
-    return native(function, *args, **keywords) if keywords else native(function, *args)
+    if keywords:
+        if not args:
+            raise TypeError(by_name_alone("pullback", describe(function), keywords))
+        return native(function, *args, **keywords)
+    return native(function, *args)
 
 
 def grad(

@@ -20,7 +20,10 @@ def home(target: Any) -> str:
     if module is not None:
         return module if isinstance(module, str) else ""
     cls = getattr(target, "__objclass__", None)
-    return (cls or type(getattr(target, "__self__", target))).__module__
+    if cls is None:
+        bound = getattr(target, "__self__", target)
+        cls = bound if isinstance(bound, type) else type(bound)  # a method of a class
+    return cls.__module__
 
 
 def found(module: str, name: str) -> Any:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import numpy as np
+
 from .homes import found, home
 
 _EQUATION = (
@@ -19,12 +21,17 @@ _INTEGRAL = (
 _RULES = {"scipy.optimize": _EQUATION, "scipy.integrate": _INTEGRAL}
 
 _TEXT = "write the expression as Python code, or make a function of the text outside: f = eval('lambda x: ...')"
+_NO_MATRIX = "use arrays of two axes, np.asarray(x), with @ for products"
 _TIMES = "take the number outside of the function, (a - b).days for instance, and pass it"
 # What to write instead, natively and through Python,
 _EITHER_WAY = {
     "builtins.eval": _TEXT,
     "builtins.exec": "write the statements as Python code, or run the text outside, and call the functions that it defines",
     "pickle.loads": "copy.deepcopy(x) in the place of pickle.loads(pickle.dumps(x))",
+    "numpy.ma": "pass the data and the mask as two arrays, np.asarray(x) and x.mask, and choose: np.where(mask, 0.0, x)",
+    "numpy.matrix": _NO_MATRIX,
+    "numpy.matrixlib": _NO_MATRIX,
+    "numpy.void": "make an array of the field outside of the function, x = records['b'].copy(), and pass that",
 }
 # and natively.
 _INSTEAD = _EITHER_WAY | {
@@ -37,7 +44,9 @@ _INSTEAD = _EITHER_WAY | {
     "random": "draw outside of the function and pass the numbers as a list, [random.gauss(0.0, 1.0) for _ in range(n)], or draw with "
     "NumPy: rng = np.random.default_rng(seed)",
     "collections.Counter": "count in a dict: d[key] = d.get(key, 0) + 1",
-    "collections.defaultdict": "use a dict: d[key] = d.get(key, 0.0) + x",
+    "collections.defaultdict": "use a dict, whose keys are texts: d[key] = d.get(key, 0.0) + x, or d.setdefault(key, []).append(x) for lists",
+    "builtins.__missing__": "use a dict, and say what it is without the key: d.get(key, default)",
+    "dict.fromkeys": "{key: x for key in keys}",
     "collections.ChainMap": "use one dict: {**second, **first}",
     "collections.OrderedDict": "use a dict, which has an order too",
     "collections.deque": "use a list: q.append(x), and q.pop(0) in the place of q.popleft()",
@@ -48,7 +57,11 @@ _INSTEAD = _EITHER_WAY | {
     "datetime": _TIMES,
     "decimal": "use floats, or convert it outside of the function: float(d)",
     "fractions": "use floats: 1 / 3",
+    "enum": "take the member itself for a number, of a class derived from enum.IntEnum, or from float and enum.Enum; or keep the numbers in "
+    "global variables",
+    "contextlib": "write what it does in front of the block and behind it, without `with`",
     "re": "look into the text outside of the function, and pass what is found",
+    "functools.lru_cache": "leave the cache out, or fill a list with the values, from the smallest argument on",
     "functools._lru_cache_wrapper": "call the function itself, f.__wrapped__(x), or leave the cache out",
 }
 OUTSIDE = "call it outside of the function and pass what it gives, or write out what is needed of it"
@@ -61,6 +74,17 @@ def remedy(name: str) -> str | None:
     (True, None, True)
     """
     return _find(_INSTEAD, name) or _find(_RULES, name)
+
+
+def remedy_for(x: Any) -> str | None:
+    """For an object, by its class and the classes that this is derived from; for an array by what its elements are as well.
+
+    >>> import enum
+    >>> remedy_for(enum.Enum("Side", "CALL PUT").PUT) == remedy("enum"), remedy_for(1.0)
+    (True, None)
+    """
+    classes = [*type(x).__mro__, *((x.dtype.type,) if isinstance(x, np.ndarray) else ())]
+    return next((known for cls in classes if (known := remedy(qualified(cls))) is not None), None)
 
 
 def _find(table: dict[str, str], name: str) -> str | None:
@@ -128,4 +152,4 @@ def rule_of(name: str) -> str:
     return f"give it a rule with @zyg.adjoint({name})" + (f" ({about})" if about is not None else "")
 
 
-__all__ = ["OUTSIDE", "instead_of", "qualified", "remedy", "remedy_in", "rule_of"]
+__all__ = ["OUTSIDE", "instead_of", "qualified", "remedy", "remedy_for", "remedy_in", "rule_of"]

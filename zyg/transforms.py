@@ -7,7 +7,7 @@ this record.  The compiler expands a call of such an object by its record, so tr
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any
 
@@ -65,12 +65,19 @@ def checked_argnums(argnums: Any) -> Argnums:
     return tuple(numbers) if isinstance(argnums, tuple) else numbers[0]
 
 
+def by_name_alone(kind: str, name: str, keywords: Iterable[str]) -> str:
+    """What is wrong with a call that has no arguments but those given by name."""
+    behind = f"give what it is by behind the function, as in zyg.{kind}(f, 2.0)"
+    return f"{kind} of {name} by no argument: those given by name ({', '.join(keywords)}) are constants; {behind}"
+
+
 def chosen(kind: str, argnums: Argnums, name: str, count: int) -> tuple[int, ...]:
     """The arguments that `argnums` names, of so many that the function of this name was given: TypeError if there are not so many."""
     numbers = tuple(range(count)) if argnums is None else argnums if isinstance(argnums, tuple) else (argnums,)
     for n in numbers:
         if n >= count:
             given = f"{count} positional argument{'s were' if count != 1 else ' was'} given"
+            given += " (those given by name are constants)" if count == 0 else ""
             behind = "; the direction stands behind the arguments: zyg.hvp(f, x, y, v)" if kind == "hvp" else ""
             raise TypeError(f"{kind} of {name} by argument {n}, but {given}{behind}")
     return numbers

@@ -46,7 +46,7 @@ from .ir.types import (
     all_plain,
     slot_names,
 )
-from .remedies import qualified, remedy
+from .remedies import qualified, remedy, remedy_for
 from .rules import singled_out
 from .transforms import ATTRIBUTE
 
@@ -473,7 +473,7 @@ def obstacle(cls: type) -> tuple[str, str] | None:
             if isinstance(method, (types.FunctionType, staticmethod)) and base not in _NOTHING_OF_THEIR_OWN:
                 code = getattr(getattr(method, "__func__", method), "__code__", None)
                 if code is not None and not generated(code) and not code.co_filename.startswith("<frozen"):
-                    hint = f"take {name} out of the class"
+                    hint = remedy(name) or f"take {name} out of the class"
                     if is_library(code.co_filename):
                         hint = remedy(qualified(cls)) or "write a plain class with what is needed of it"
                     return f"whose {name} native code does not follow", hint
@@ -554,7 +554,7 @@ def _array_type(array: np.ndarray) -> Array | ComplexArray:
     if type(array) not in (np.ndarray, np.memmap):
         raise UntypableValue(
             f"a {type(array).__module__}.{type(array).__qualname__}, a subclass of ndarray",
-            hint="pass np.asarray(x), which has the data alone (not a mask)",
+            hint=remedy_for(array) or "pass np.asarray(x), which has the data alone",
         )
     if not array.flags.aligned:
         raise UntypableValue("an array whose elements are not aligned in memory", hint="pass x.copy()")

@@ -1,5 +1,5 @@
-"""How long the compilation of a gradient takes: functions of up to thirty lines, each in a fresh process that has compiled
-something before; and that of a Hessian times a vector, `zyg.hvp`, in one that has not compiled the gradient.
+"""How long the compilation of a gradient takes: functions of thirty lines, ordinary and denser ones that others wrote, each in a fresh process
+that has compiled something before; and that of a Hessian times a vector, `zyg.hvp`, in one that has not compiled the gradient.
 
 Nothing of the program is kept between processes, but where it says so.  What zyg keeps on disk is its own runtime and kernels, which are
 the same for every program: it is there from the second process on.  What the first one takes on a machine is measured as well, and when the
@@ -9,6 +9,7 @@ a process for which it is on disk (zyg/keeping/).
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import statistics
@@ -18,11 +19,16 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from .. import compiled, dense
+from .. import compiled, dense, ordinary_arrays
 from ..report import duration, table
-from .settings import Settings
+from .settings import Settings, has
 
-PROGRAMS = compiled.PROGRAMS | dense.PROGRAMS
+TABLES = {
+    "programs of ours": compiled.PROGRAMS,
+    "ordinary programs with NumPy, by others": ordinary_arrays.PROGRAMS,
+    "denser ones, by others": dense.PROGRAMS,
+}
+PROGRAMS = compiled.PROGRAMS | ordinary_arrays.PROGRAMS | dense.PROGRAMS
 ROOT = Path(__file__).parents[2]
 LEVEL = 0.3  # for functions of arrays
 
@@ -37,6 +43,8 @@ zyg.gradient(lambda x: x * 2.0, 1.0)
 if sys.argv[2] == "found":
     zyg.jit(lambda x: x * 2.0, cache=True)(1.0)
 program = PROGRAMS[sys.argv[1]]
+if program.needs == "scipy":
+    import scipy.special
 arguments = program.arguments()
 from zyg.pipeline import timings
 with timings() as times:
@@ -79,28 +87,61 @@ def _if_any(seconds: float) -> str:
     return duration(seconds) if seconds > 1e-3 else "-"
 
 
+def lines(program: compiled.Program) -> int:
+    """Of its function, without the empty ones, the decorators and the text that describes it."""
+    source = inspect.getsource(program.function).splitlines()
+    first = next(at for at, line in enumerate(source) if line.lstrip().startswith("def "))
+    return sum(bool(line.strip()) for line in source[first:]) - bool(program.function.__doc__)
+
+
+def figures_of(name: str, rounds: int, kept: str) -> dict[str, float]:
+    first = stages(name, rounds)
+    stages(name, 1, kept)
+    found = stages(name, rounds, kept)
+    found["with nothing kept"] = first["total"]
+    found["hvp"] = stages(name, rounds, kept, "hvp")["total"]
+    stages(name, 1, kept, "found")
+    found["found"] = stages(name, rounds, kept, "found")["total"]
+    return found
+
+
 def run(settings: Settings) -> dict[str, Any]:
     figures: dict[str, Any] = {}
-    rows = []
     rounds = 1 if settings.quick else 3
-    with tempfile.TemporaryDirectory() as kept:
-        for name, program in settings.few(PROGRAMS.items()):
-            first = stages(name, rounds)
-            stages(name, 1, kept)
-            figures[name] = found = stages(name, rounds, kept)
-            found["with nothing kept"] = first["total"]
-            found["hvp"] = stages(name, rounds, kept, "hvp")["total"]
-            stages(name, 1, kept, "found")
-            found["found"] = stages(name, rounds, kept, "found")["total"]
-            total = found["total"]
-            mark = "" if not program.arrays else " (level met)" if total <= LEVEL else " !!"
-            shown = [duration(found.get(k, 0.0)) for k in ("typed", "optimised", "native")]
-            settled = duration(found["settled"]) if found["settled"] > 1.05 * total else "-"
-            others = [settled, duration(first["total"]), _if_any(found["hvp"]), duration(found["found"])]
-            rows.append([name, *shown, duration(total) + mark, *others])
     print(f"compilation of gradients (level {duration(LEVEL)} for functions of arrays)")
     print("nothing of a program is kept between processes; zyg's runtime and kernels are, but for `first on a machine`")
     stages_shown = ["inference and differentiation", "our passes", "LLVM"]
-    heads = ["", *stages_shown, "first gradient", "made with care", "first on a machine", "first hvp", "found on disk"]
-    print(table(heads, rows))
+    heads = [
+        "lines",
+        *stages_shown,
+        "first gradient",
+        "made with care",
+        "first on a machine",
+        "first hvp",
+        "found on disk",
+    ]
+    with tempfile.TemporaryDirectory() as kept:
+        for what, programs in TABLES.items():
+            rows = []
+            for name, program in settings.few(programs.items()):
+                if program.needs and not has(program.needs):
+                    print(f"{program.needs} is absent (pip install {program.needs}): without {name}")
+                    continue
+                figures[name] = found = figures_of(name, rounds, kept)
+                total = found["total"]
+                mark = "" if not program.arrays else " (level met)" if total <= LEVEL else " !!"
+                shown = [duration(found.get(k, 0.0)) for k in ("typed", "optimised", "native")]
+                settled = duration(found["settled"]) if found["settled"] > 1.05 * total else "-"
+                others = [
+                    settled,
+                    duration(found["with nothing kept"]),
+                    _if_any(found["hvp"]),
+                    duration(found["found"]),
+                ]
+                rows.append([name, str(lines(program)), *shown, duration(total) + mark, *others])
+            print(f"\n{table([what, *heads], rows)}", flush=True)
+            totals = [figures[row[0]]["total"] for row in rows]
+            print(
+                f"first gradients: {duration(min(totals))} to {duration(max(totals))}, median {duration(statistics.median(totals))}"
+            )
     return figures

@@ -1,11 +1,11 @@
-"""Gradients of dynamic programs through the Python back end, against CPython and HIPS autograd, and of everyday programs, one habit
-of the language at a time; native programs with objects and dictionaries, against the same with scalars."""
+"""Gradients of dynamic programs through the Python back end, against CPython and HIPS autograd, of everyday programs, one habit
+of the language at a time, and of ordinary programs; native programs with objects and dictionaries, against the same with scalars."""
 
 from __future__ import annotations
 
 import importlib.util
-import itertools
 import math
+import statistics
 import time
 import warnings
 from collections.abc import Callable, Iterable
@@ -17,7 +17,17 @@ import zyg
 from zyg.fallback import Refusal, fall_back
 from zyg.transforms import Transform
 
-from .. import applications, arguments, designs, everyday, mixed, small_arrays, small_arrays_by_hand
+from .. import (
+    applications,
+    arguments,
+    designs,
+    everyday,
+    mixed,
+    ordinary,
+    ordinary_more,
+    small_arrays,
+    small_arrays_by_hand,
+)
 from ..dynamic import ORBIT, PROGRAMS, WAYS
 from ..measure import Sampler, Samples, apart, python_sampler, side_by_side
 from ..report import duration, ratio, table
@@ -109,10 +119,12 @@ def everyday_program(
 ) -> tuple[str | None, dict[str, float]]:
     """What is wrong, and the figures of an everyday program."""
     own = lambda: gradient(function, args)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", zyg.FallbackWarning)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", zyg.FallbackWarning)
         problem = disagreement(function, args, gradient)
-    return problem, measured(settings, {"CPython": interpreted(function, *args), "zyg": interpreted(own)})[0]
+    entry = measured(settings, {"CPython": interpreted(function, *args), "zyg": interpreted(own)})[0]
+    through_python = gradient is gradient_of or any(issubclass(w.category, zyg.FallbackWarning) for w in caught)
+    return problem, entry | {"native": float(not through_python)}
 
 
 def interpreted(function: Any, *args: Any) -> Sampler:
@@ -143,12 +155,12 @@ def gradient_as_called(function: Any, args: tuple[Any, ...]) -> Any:
     return zyg.gradient(function, *args)
 
 
-def moved(value: Any, by: Callable[[], float]) -> Any:
+def moved(value: Any, by: Callable[[float], float]) -> Any:
     """The same with something added to each float."""
     if isinstance(value, float):
-        return value + by()
+        return value + by(value)
     if isinstance(value, np.ndarray):
-        return np.array([x + by() for x in value.ravel()]).reshape(value.shape)
+        return np.array([x + by(x) for x in value.ravel()]).reshape(value.shape)
     if isinstance(value, dict):
         return {k: moved(v, by) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
@@ -186,13 +198,19 @@ def floats(value: Any, gradient: Any) -> Iterable[float]:
 def disagreement(function: Any, args: tuple[Any, ...], gradient: Any = gradient_of) -> str | None:
     """What a gradient says of one direction, if differences say something else."""
 
-    def along(step: float) -> float:
-        directions = itertools.count(1)
-        return function(*moved(args, lambda: step * (1.0 + 1.0 / next(directions))))
+    direction: list[float] = []  # small numbers (2e-6 farad) move by less
 
+    def choose(x: float) -> float:
+        direction.append((1.0 + 1.0 / (len(direction) + 1)) * (min(abs(x), 1.0) or 1.0))
+        return 0.0
+
+    def along(step: float) -> float:
+        parts = iter(direction)
+        return function(*moved(args, lambda _: step * next(parts)))
+
+    moved(args, choose)
     expected = (along(1e-6) - along(-1e-6)) / 2e-6
-    parts = list(floats(args, gradient(function, args)))
-    got = sum(d * (1.0 + 1.0 / k) for k, d in enumerate(parts, 1))
+    got = sum(d * part for d, part in zip(direction, floats(args, gradient(function, args)), strict=True))
     return (
         None if math.isclose(got, expected, rel_tol=1e-4, abs_tol=1e-6) else f"zyg gives {got}, differences {expected}"
     )
@@ -203,22 +221,35 @@ def of_everyday(settings: Settings, figures: dict[str, Any]) -> None:
     compared(settings, figures, "everyday programs, through the Python back end", programs, gradient_of)
     what = "programs whose arguments are containers of objects, as zyg.gradient takes them: natively where it can"
     compared(settings, figures, what, arguments.PROGRAMS, gradient_as_called)
+    what = "ordinary programs, as zyg.gradient takes them: natively where it can"
+    compared(settings, figures, what, ordinary.PROGRAMS | ordinary_more.PROGRAMS, gradient_as_called)
 
 
 def compared(settings: Settings, figures: dict[str, Any], what: str, programs: dict[str, Any], gradient: Any) -> None:
-    rows = []
+    entries, rows = [], []
     for name, (function, args) in settings.few(programs.items()):
         problem, entry = apart(
             lambda function=function, args=args: everyday_program(settings, function, args, gradient)
         )
         figures[name] = entry
+        entries.append(entry)
         if problem:
             figures["wrong"].append(f"{name}: {problem}")
         row = [duration(entry["CPython"]), duration(entry["zyg"]), f"{entry['to CPython']:.1f}x"]
-        rows.append([name, *row, ratio(entry["above"], LEVEL_TIMES)])
+        rows.append([name, *row, ratio(entry["above"], LEVEL_TIMES), "native" if entry["native"] else ""])
     print(what)
-    header = ["", "CPython, value", "zyg, gradient", "ratio", f"less {duration(LEVEL_SECONDS)} (<{LEVEL_TIMES:.0f})"]
+    header = [
+        "",
+        "CPython, value",
+        "zyg, gradient",
+        "ratio",
+        f"less {duration(LEVEL_SECONDS)} (<{LEVEL_TIMES:.0f})",
+        "",
+    ]
     print(table(header, rows))
+    above = [entry["above"] for entry in entries]
+    within, own = sum(a <= LEVEL_TIMES for a in above), sum(entry["native"] for entry in entries)
+    print(f"{within} of {len(above)} within the level, median {statistics.median(above):.1f}; {own:.0f} native")
     for problem in figures["wrong"]:
         print("  DISAGREE " + problem)
     print()

@@ -7,7 +7,8 @@ import dataclasses
 import enum
 import gc
 import typing
-from typing import Any
+from collections import namedtuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -360,3 +361,30 @@ def test_bases_are_asked_once(keywords):
     StandIn.asked = 0
     assert python_pullback(lambda x: python_pullback(f, (x,), {})[1](1.0)[0], (1.5,), {})[1](1.0) == (4.0,)
     assert StandIn.asked == 1
+
+
+def classes_made_by_functions(x):
+    made = [
+        namedtuple("Named", "a b"),
+        namedtuple("Named", "a b", defaults=(x,)),
+        NamedTuple("Named", [("a", float)]),
+        enum.Enum("Kinds", "FIRST SECOND"),
+        enum.IntFlag("Flags", names=["FIRST", "SECOND"]),
+        type("Plain", (), {"a": x}),
+        dataclasses.make_dataclass("Record", ["a"], namespace={"b": x}),
+    ]
+    told.append([cls.__module__ for cls in made])
+    assert namedtuple("Named", "a", module="another").__module__ == "another"
+    return made[1](1.0).b * made[5].a * made[6](1.0).b
+
+
+told: list[list[str]] = []
+
+
+def test_classes_made_by_functions_are_of_the_module_that_calls_these():
+    told.clear()
+    classes_made_by_functions(2.0)
+    slope = lambda x: python_pullback(classes_made_by_functions, (x,), {})[1](1.0)[0]
+    assert slope(2.0) == 12.0
+    assert python_pullback(slope, (2.0,), {})[1](1.0) == (12.0,)
+    assert told == [told[0]] * 3

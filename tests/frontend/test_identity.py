@@ -187,7 +187,9 @@ def test_as_in_python_or_refused(case, x):
             assert (value, gradients[0]) == (expected, expected / x)
             assert zyg.jvp(f, (x, s), (1.0, None)) == (expected, expected / x)
         except ValueError as error:
-            assert isinstance(s, (list, dict)) and "also has by name; pass a copy of it" in str(error)
+            assert (
+                isinstance(s, (list, dict)) and "also has by name" in str(error) and "pass a copy of it" in str(error)
+            )
         try:
             assert zyg.jit(f)(x, s) == expected
         except zyg.Unsupported as refusal:

@@ -15,7 +15,7 @@ from zyg.ir.core import const
 from zyg.ir.departures import departing
 from zyg.ir.records import record
 from zyg.library import registry
-from zyg.remedies import qualified, remedy
+from zyg.remedies import qualified, remedy, remedy_for
 from zyg.transforms import transform_of
 from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fields, taken_over
 
@@ -154,7 +154,11 @@ def refuse_unless_without(e: Evaluator, v: Abstract, what: str, *methods: str) -
     cls = class_of(e, v)
     if cls is None or any(find_in_class(cls, name) is not None for name in methods):
         kind = describe(v, e.heap) if cls is None else cls.__name__
-        hint = f"write `{methods[0]}` as a plain method of a class, or call a function or method by its name instead"
+        hint = remedy_for(v.object) if isinstance(v, Known) else None
+        hint = (
+            hint
+            or f"write `{methods[0]}` as a plain method of a class, or call a function or method by its name instead"
+        )
         raise e.refuse(f"{what} of type '{kind}'", types=[describe(v, e.heap)], hint=hint)
 
 
@@ -278,7 +282,8 @@ def _known_attribute(e: Evaluator, obj: Any, name: str) -> Abstract | None:
         return known(value)
     raise e.refuse(
         f"the attribute '{name}' of {obj!r}, an object that native code does not know",
-        hint="pass it as an argument (of a bound method: compile a function that calls it, lambda x: obj.method(x))",
+        hint=remedy_for(obj)
+        or "pass it as an argument (of a bound method: compile a function that calls it, lambda x: obj.method(x))",
     )
 
 

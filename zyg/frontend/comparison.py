@@ -9,6 +9,7 @@ import numpy as np
 
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL
+from zyg.remedies import remedy_for
 
 from . import meeting
 from .classes import equality, find_in_class, operator_method, special
@@ -109,7 +110,9 @@ def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     for v in (a, b):
         found = find_in_class(class_of(e, v) or object, f"__{name}__")
         if isinstance(v, Known) and found is not None and found[0].__module__ != "builtins":
-            raise e.refuse(f"the operator {SYMBOLS[name]} on a {type(v.object).__name__}")
+            raise e.refuse(
+                f"the operator {SYMBOLS[name]} on a {type(v.object).__name__}", hint=remedy_for(v.object) or ""
+            )
     e.type_error(message())
     raise AssertionError
 

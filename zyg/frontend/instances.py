@@ -83,7 +83,7 @@ def is_subclass(e: Evaluator, cls: type, wanted: Sequence[type]) -> Known:
     for other in wanted:
         if not asks_nobody(other, cls):
             raise e.refuse(
-                f"a test for a {other.__name__}, which asks code of yours (`__instancecheck__`, `__subclasshook__`)"
+                f"a test for a {other.__name__}, which asks code of its class (`__instancecheck__`, `__subclasshook__`)"
             )
     return Known(issubclass(cls, tuple(wanted)))
 

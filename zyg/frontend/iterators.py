@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from zyg.ir.core import Block, Const, Instr, Value, const
 from zyg.ir.types import I64
+from zyg.remedies import remedy_for
 
 from . import kinds
 from .later import dicts, flat, growing, lists
@@ -102,7 +103,8 @@ def make_iterator(e: Evaluator, v: Abstract) -> Reference:
         return result
     if isinstance(v, Known) and hasattr(type(v.object), "__iter__"):
         raise e.refuse(
-            f"a loop over a {type(v.object).__name__}", hint="loop over a tuple, a list, a range or an array"
+            f"a loop over a {type(v.object).__name__}",
+            hint=remedy_for(v.object) or "loop over a tuple, a list, a range or an array",
         )
     refuse_unless_without(e, v, "a loop over an object", "__iter__", "__getitem__")
     e.type_error(f"'{python_type_name(e, v)}' object is not iterable")

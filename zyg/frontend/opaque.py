@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from zyg.remedies import remedy_for
+
 from .values import NUMBER_CLASSES, Abstract, Known, describe, options_of
 
 if TYPE_CHECKING:
@@ -63,7 +65,7 @@ def refuse_opaque(e: Evaluator, what: str, *values: Abstract, methods: tuple[str
             raise e.refuse(
                 f"{what} an object of type '{type(v.object).__name__}' that native code does not know",
                 types=[describe(v, e.heap)],
-                hint="pass numbers, arrays, tuples or instances of plain classes",
+                hint=remedy_for(v.object) or "pass numbers, arrays, tuples or instances of plain classes",
             )
 
 

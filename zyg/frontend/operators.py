@@ -17,6 +17,7 @@ from zyg.ir.core import Const
 from zyg.ir.departures import departing
 from zyg.ir.ops import past_64_bits
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8
+from zyg.remedies import remedy_for
 
 from . import alternatives, kinds, meeting
 from .classes import is_object_class, look_up, operator_method, refuse_unless_without
@@ -225,7 +226,9 @@ def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract
     for v in (a, b):
         plain = isinstance(v, Known) and (type(v.object) in _WITHOUT_OPERATORS or is_number(v))
         if isinstance(v, Known) and not plain:
-            raise e.refuse(f"the operator {SYMBOLS[name]} on a {type(v.object).__name__}")
+            raise e.refuse(
+                f"the operator {SYMBOLS[name]} on a {type(v.object).__name__}", hint=remedy_for(v.object) or ""
+            )
     e.type_error(without_meaning(e, name, a, b))
     raise AssertionError
 

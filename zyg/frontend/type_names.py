@@ -85,10 +85,11 @@ def certain(e: Evaluator, v: Abstract, construct: str, told: Callable[[type], ob
     if isinstance(v, (Number, ComplexValue)) and v.classes is not None and len(set(map(told, v.classes))) > 1:
         names = sorted(map(type_name, v.classes))
         conversion = "bool" if bool in v.classes else "float"
+        begin = "begin with 1.0 instead of 1, sums with 0.0 (sum(xs, 0.0))"
         raise e.refuse(
             f"{construct} of a number that is {' on one path and '.join(names)} on another",
             types=[describe(v)],
-            hint=f"make them one type before they meet: begin with 1.0 instead of 1, or write {conversion}(x)",
+            hint=f"make them one type before they meet: {begin}, or write {conversion}(x)",
         )
     return v
 

@@ -39,6 +39,7 @@ from zyg.ir.passes import optimise
 from zyg.ir.records import record
 from zyg.ir.types import BOOL, Array, cotangent_type
 from zyg.params import Params
+from zyg.transforms import by_name_alone
 
 from .bodies import Body, call_copied, infer_body, shown
 from .cotangents import Gradients, leaves_of
@@ -264,20 +265,24 @@ def gradient_of(e: Evaluator, d: Differentiated) -> tuple[Abstract, list[Abstrac
     return value, d.gradients().mirror(e, results[len(d.body.results) :])
 
 
-def split_function(e: Evaluator, args: tuple[Abstract, ...], what: str) -> tuple[Abstract, list[Abstract]]:
+def split_function(
+    e: Evaluator, args: tuple[Abstract, ...], keywords: dict[str, Abstract], what: str
+) -> tuple[Abstract, list[Abstract]]:
     if any(isinstance(v, Known) and isinstance(v.object, Params) for v in args):
         raise e.refuse(f"{what} by Params in native code", hint="call it from Python, or pass the arrays as arguments")
     if not args:
         e.type_error(f"{what}() missing 1 required positional argument: 'function'")
+    if keywords and len(args) == 1:
+        e.type_error(by_name_alone(what, shown(args[0]), keywords))
     return args[0], list(args[1:])
 
 
 def gradient(e: Evaluator, /, *args: Abstract, **keywords: Abstract) -> Abstract:
-    f, rest = split_function(e, args, "gradient")
+    f, rest = split_function(e, args, keywords, "gradient")
     return TupleValue(tuple(with_gradient(e, f, rest, keywords)[1]))
 
 
 def withgradient(e: Evaluator, /, *args: Abstract, **keywords: Abstract) -> Abstract:
-    f, rest = split_function(e, args, "withgradient")
+    f, rest = split_function(e, args, keywords, "withgradient")
     value, gradients = with_gradient(e, f, rest, keywords, "withgradient")
     return TupleValue((value, TupleValue(tuple(gradients))))

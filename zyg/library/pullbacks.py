@@ -137,7 +137,7 @@ def any_value(e: Evaluator, body: Body) -> None:
 
 
 def pullback(e: Evaluator, /, *args: Abstract, **keywords: Abstract) -> Abstract:
-    f, rest = split_function(e, args, "pullback")
+    f, rest = split_function(e, args, keywords, "pullback")
     return pullback_of(e, f, differentiate(e, f, rest, keywords, True, any_value))
 
 

@@ -14,7 +14,7 @@ from zyg.autodiff.python import escaping
 from zyg.autodiff.python.dependence import flowing
 from zyg.autodiff.python.knowledge import begin, release, revalidate
 
-from . import calls, error_states, generators, memory, stdlib_, structure, together
+from . import calls, error_states, generators, memory, stdlib_, structure, together, zeros
 from .iteration import Iterator as Iterator
 from .shadows import Shadows
 
@@ -103,11 +103,11 @@ def _apart(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     one array, and memory has one shadow.  That is right as long as none of them is written.  Other objects have one derivative,
     wherever they are."""
     function = getattr(f, "__func__", f)
-    seen: list[Any] = []
+    named: dict[str, Any] = {}
     if isinstance(function, FunctionType):
-        seen = [function.__globals__.get(name) for name in function.__code__.co_names]
-        seen += [structure.content(cell) for cell in function.__closure__ or ()]
-        seen = [x for x in seen if isinstance(x, _MUTABLE)]
+        named = {name: function.__globals__.get(name) for name in function.__code__.co_names}
+        named.update(zip(function.__code__.co_freevars, map(structure.content, function.__closure__ or ())))
+    seen = [x for x in named.values() if isinstance(x, _MUTABLE)]
     result: list[Any] = []
     for at, x in enumerate(args):
         if isinstance(x, np.ndarray):
@@ -124,8 +124,10 @@ def _apart(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
                 memory.keep(x, ValueError(what))
             seen.append(x)
         elif isinstance(x, _MUTABLE) and any(x is other for other in seen):
+            name = next(name for name, other in named.items() if x is other)
             raise ValueError(
-                f"argument {at} is a {type(x).__name__} that the function also has by name; pass a copy of it"
+                f"argument {at} is a {type(x).__name__} that the function also has by name, as `{name}`, where it would be a constant; "
+                "pass a copy of it: copy.deepcopy(x)"
             )
         result.append(x)
     return tuple(result)
@@ -180,19 +182,23 @@ class Pullback:
         together.prepare(self._groups, shadows)
         d = structure.scatter(self._form, seed, shadows, structure.GIVEN)
         given = calls.run(self._back, d, shadows)
-        gradients = []
-        missing = False  # a number without a cotangent
-        for k, form in enumerate(self._forms):
-            gradient = structure.gather(form, None if given is None else given[1 + k], shadows)
-            gradients.append(gradient)
-            missing = missing or (gradient is None and form is structure.NUMBER)
-        if missing and d is not None and type(self._function) is FunctionType:
-            # What a number depends on by data flow has a gradient, if only 0.0, on whichever path it was computed.
-            flows = flowing(self._function.__code__)
-            for k, form in enumerate(self._forms):
-                if gradients[k] is None and form is structure.NUMBER and k in flows:
-                    gradients[k] = 0.0
+        gradients = [
+            structure.gather(form, None if given is None else given[1 + k], shadows)
+            for k, form in enumerate(self._forms)
+        ]
+        if d is not None and type(self._function) is FunctionType:
+            self._complete(gradients)
         return tuple(gradients)
+
+    def _complete(self, gradients: list[Any]) -> None:
+        """What the value depends on by data flow has a gradient, if only 0.0, on whichever path it was computed."""
+        if all(g is not None and form is structure.NUMBER for g, form in zip(gradients, self._forms)):
+            return
+        flows = flowing(self._function.__code__)
+        if flows.builtins.isdisjoint(self._function.__globals__):
+            for k, form in enumerate(self._forms):
+                if zeros.lacking(gradients[k], flows.of(k)):
+                    gradients[k] = zeros.completed(form, gradients[k], flows.of(k))
 
     def __repr__(self) -> str:
         name = getattr(self._function, "__qualname__", None) or repr(self._function)

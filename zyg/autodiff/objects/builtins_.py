@@ -195,6 +195,17 @@ def _frame(depth: int = 0, /) -> tuple[Any, Any]:
     return frame, None
 
 
+def _module_of_frame(depth: int = 0) -> tuple[Any, Any]:
+    try:
+        return _frame(depth)[0].f_globals.get("__name__"), None
+    except ValueError:
+        return None, None
+
+
+if hasattr(sys, "_getframemodulename"):  # from 3.12 on
+    known(getattr(sys, "_getframemodulename"))(_module_of_frame)  # noqa: B009
+
+
 @known(globals)
 def _globals() -> tuple[Any, Any]:
     return user_frame().f_globals, None

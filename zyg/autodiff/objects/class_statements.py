@@ -100,11 +100,15 @@ def _by_type(make: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tupl
 
 
 def made_of(made: Any, namespace: dict[str, Any]) -> None:
-    """Says to a second derivative that a class was made of a namespace, where C code that calls functions has done that."""
+    """Says to a second derivative that a class was made of a namespace, where C code that calls functions has done that. The
+    module of the class is that of the program: C code takes the one of the frame that calls it."""
+    if "__module__" not in namespace and made.__module__.startswith("zyg."):
+        type.__setattr__(made, "__module__", foreign.module_of_caller())
 
 
 @known(made_of)
 def _made_of(made: Any, namespace: dict[str, Any]) -> tuple[Any, Any]:
+    made_of(made, namespace)
     return None, (_run_made, made, namespace, None)
 
 
@@ -192,9 +196,12 @@ _MANY = 1000
 
 
 @known(collections.namedtuple)
-def _namedtuple(name: Any, fields: Any, *, defaults: Any = None, **keywords: Any) -> tuple[Any, Any]:
+def _namedtuple(
+    name: Any, fields: Any, *, defaults: Any = None, module: Any = None, **keywords: Any
+) -> tuple[Any, Any]:
     given = None if defaults is None else tuple(defaults)
-    made = collections.namedtuple(name, fields, defaults=given, **keywords)
+    module = foreign.module_of_caller() if module is None else module
+    made = collections.namedtuple(name, fields, defaults=given, module=module, **keywords)
     with_known_code(made)
     if given is None:
         return made, None

@@ -33,6 +33,8 @@ def construct(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     call = find(type(cls), "__call__")
     if call is not type.__call__:
         if isinstance(cls, enum.EnumMeta):
+            if (len(args) > 1 or "names" in kwargs) and kwargs.get("module") is None:
+                kwargs = {**kwargs, "module": foreign.module_of_caller()}
             made = cls(*args, **kwargs)
             return made, _back_of_enumeration(made, args, kwargs) if isinstance(made, type) else None  # (else a member)
         if not hasattr(type(call), "__get__"):  # that of a TypedDict is `dict`

@@ -102,6 +102,16 @@ def caller() -> tuple[Any, int] | None:
     return None if first is None else (first.f_code, first.f_lasti)
 
 
+def module_of_caller() -> str:
+    """The module of the code that called what is being handled: that of a class which C code makes there."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "zyg.").startswith(
+        "zyg."
+    ):  # (halves of derivatives have no name)
+        frame = frame.f_back
+    return "__main__" if frame is None else frame.f_globals["__name__"]
+
+
 _LIBRARY = sysconfig.get_path("stdlib") + os.sep
 
 

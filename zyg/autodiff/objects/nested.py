@@ -68,7 +68,7 @@ def _plainly(function: Any) -> Any:
 
 for _function in (
     calls.refresh, calls.known_function, calls.known_entry, reach.entered, structure.form, structure.forms_of, structure.gradient_class, together.end, knowledge.begin, knowledge.release, accesses.readers, accesses.writers, inlining.as_it_was,
-    builtins_.user_frame, user_rules.note_met, rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.is_foreign, foreign.name_of, find,
+    builtins_.user_frame, user_rules.note_met, rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.module_of_caller, foreign.is_foreign, foreign.name_of, find,
     is_python, class_statements.metaclass, class_statements.forward_of_body,
     class_statements.runs_code, generators.acts_when_closed, generators.hand_to_hook, passing.innermost, generators.gives_items_of_another, generators.goes_on, generators.begin, generators.end, generators.forget, escaping.watch_generators, trying.enter, trying.leave, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments, classes.attributes_from, classes.note_attribute, classes.is_noted,
     holders.class_for, shadows.joined_now, attributes.attribute_handler, dataclasses_.signature,
@@ -334,6 +334,8 @@ def call_transform(transform: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, A
         argnums = kwargs.pop("argnums")
         transform = replace(transform, argnums=None if argnums is None else transforms.checked_argnums(argnums))
     function, rest = (args[0], args[1:]) if direct else (transform.function, args)
+    if kwargs and not rest and transform.kind in ("gradient", "withgradient", "pullback"):
+        raise TypeError(transforms.by_name_alone(transform.kind, transforms.describe(function), names))
     made = None if kwargs else inner.call(transform, function, rest)
     if made is not None:
         y, back = made

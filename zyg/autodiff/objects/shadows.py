@@ -26,6 +26,7 @@ import numpy as np
 from zyg.backend.cpython import ARRAY_DATA
 from zyg.backend.pullbacks import nothing
 from zyg.errors import Unsupported
+from zyg.remedies import remedy
 
 from ..identity import ByIdentity
 from .cotangents import Refused, accumulate, sums
@@ -667,4 +668,8 @@ def shadow_dtype(dtype: np.dtype) -> np.dtype:
         return np.dtype(np.float32) if dtype.itemsize < 4 else dtype
     if dtype.kind in "iub":
         return np.dtype(np.float64)
+    if dtype.names is not None:
+        raise Unsupported(
+            f"the derivative by an array of records, {dtype}, or by a field of it", hint=remedy("numpy.void") or ""
+        )
     raise Unsupported(f"the derivative of an array of {dtype}", hint="use arrays of numbers")
