@@ -117,11 +117,11 @@ def test_a_second_process_loads_what_the_first_one_kept(tmp_path):
 
     kept, stored, used = counts()
     assert 0 < kept <= stored <= used
-    assert counts() == (kept, 0, used)
+    assert counts()[:2] == (kept, 0)
 
 
 REPLACED = """
-import ctypes, gc
+import ctypes, gc, os
 import numpy as np
 import zyg
 from zyg.backend.llvm.engine import engine
@@ -132,6 +132,9 @@ def function(x, y):
 x, y = np.random.default_rng(5).normal(size=(7, 3)), np.random.default_rng(6).normal(size=7)
 gradient = zyg.grad(function, (0, 1))
 first = gradient(x, y)
+if os.environ.get("ZYG_TEST_ENDS_AT_ONCE"):
+    print(*[a.tobytes() == b.tobytes() for a, b in zip(first, zyg.gradient(function, x, y))])
+    os._exit(0)
 made = len(engine().unfinished) + len(engine().careful)
 zyg.settle()
 gc.collect()
@@ -151,6 +154,7 @@ def test_functions_are_replaced_when_they_are_made_with_care(tmp_path):
         )
         return process.stdout.splitlines()
 
+    assert output(ZYG_TEST_ENDS_AT_ONCE="1") == ["True True"]  # the next one finds what it has made quickly
     counts, same = output()
     made, left, careful = map(int, counts.split())
     assert made == careful > 3 and left == 0 and same == "True True"

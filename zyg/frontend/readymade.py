@@ -197,9 +197,9 @@ def _read(name: str) -> Any:
 
 
 def _is_there(code: Readymade) -> bool:
-    from zyg.backend.llvm import cache as disk
+    from zyg.backend.llvm.engine import is_there
 
-    return disk.has(code.entry)
+    return is_there(code)
 
 
 def want(code: Readymade) -> None:
@@ -231,7 +231,7 @@ def offer_halves(
 
 
 def keep(module: Module, offers: dict[str, Readymade], texts: Mapping[str, str]) -> None:
-    """Have later processes find the code of functions that are on offer, whose assembly is in `texts`, as soon as that is on disk."""
+    """Have later processes find the code of functions that are on offer, whose assembly is in `texts`."""
     from zyg.autodiff.activity import summarise
     from zyg.backend.llvm import cache as disk
 
@@ -254,15 +254,9 @@ def _keep(name: str, codes: list[Readymade], texts: Mapping[str, str], more: tup
     from zyg.backend.llvm import cache as disk
     from zyg.backend.llvm.engine import engine
 
-    e = engine()
-    own = [texts[code.symbol] for code in codes]
-
-    def store() -> None:
-        found = [e.on_disk(code, text) for code, text in zip(codes, own)]
-        if None not in found:
-            disk.store(name, marshal.dumps((*[_fields(code) for code in found if code is not None], *more)))
-
-    e.when_kept([code.symbol for code in codes], store)
+    found = [engine().on_disk(code, texts[code.symbol]) for code in codes]
+    if None not in found:
+        disk.store(name, marshal.dumps((*[_fields(code) for code in found if code is not None], *more)))
 
 
 def _fields(code: Readymade) -> tuple[Any, ...]:

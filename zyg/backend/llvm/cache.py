@@ -112,6 +112,14 @@ def store(name: str, image: bytes) -> None:
         _drop_oldest(place)
 
 
+def drop(name: str) -> None:
+    """Let go of an entry."""
+    place = _usable_directory(create=False)
+    if place is not None:
+        with contextlib.suppress(OSError):
+            os.unlink(place / name)
+
+
 def _sha256(content: bytes | memoryview = b"") -> Any:
     return _function_of_python("sha256", "_sha2", "_sha256", "hashlib")(content)
 

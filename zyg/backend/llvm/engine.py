@@ -15,7 +15,7 @@ import ctypes
 import os
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -232,20 +232,27 @@ class Engine:
     ) -> dict[str, Address]:
         """Where functions of the library are, modules of their own (kept.py) by their symbols, and those that another process made.
         `replaceable`: what is not on disk is made quickly, and once more when there is time (`begin_functions`)."""
+        from . import cache
+
         new = {symbol: text for symbol, text in texts.items() if symbol not in self.parts}
         # (One of them may be the same as what was made anew, for another level of derivatives.)
         found = {symbol: code for symbol, code in readymade.items() if symbol not in self.parts.keys() | new.keys()}
+        images = {symbol: cache.load(code.entry) for symbol, code in found.items()}
+        # What was made quickly says of what it is made, and can be made with care.
+        new |= {symbol: self._text_of(found.pop(symbol)) for symbol, image in images.items() if image is None}
         if replaceable:
             self._make_quickly(new)
         if new or found:
-            images = self.objects([_library_job(text) for text in new.values()], kept=True)
+            made = self.objects([_library_job(text) for text in new.values()], kept=True)
             wanted = dict.fromkeys(name for text in new.values() for name in declared(text))
-            idle = {n for n in wanted if is_variant(n) and not any(n.encode() in i for i in images)}
-            for code in found.values():
-                images.append(_readymade_image(code))
+            idle = {n for n in wanted if is_variant(n) and not any(n.encode() in i for i in made)}
+            for symbol, code in found.items():
+                image = images[symbol]
+                assert image is not None
+                made.append(image)
                 wanted |= dict.fromkeys(code.imports)
             try:
-                library = self.link(images, [name for name in wanted if name not in idle], [*new, *found], {})
+                library = self.link(made, [name for name in wanted if name not in idle], [*new, *found], {})
             except LookupError:  # what it calls is another one here: another BLAS, say
                 if found:
                     raise NeedsBody(next(iter(found.values()))) from None
@@ -253,23 +260,38 @@ class Engine:
             self.parts |= dict.fromkeys([*new, *found], library)
         return {symbol: self.parts[symbol][symbol] for symbol in [*texts, *readymade]}
 
+    def _text_of(self, code: Readymade) -> str:
+        """The assembly of a function of the library of which there is only what was made quickly."""
+        found = made_quickly(code.entry)
+        if found is None:  # it was there a moment ago
+            raise NeedsBody(code)
+        return found[0]
+
     def _make_quickly(self, texts: dict[str, str]) -> None:
         """Have those of these functions that are not on disk, and are to be replaced. The others are left."""
         from . import cache
         from .tiers import CarefulFunction
 
         made: dict[str, CarefulFunction] = {}
+        images: dict[str, bytes] = {}
         for symbol, text in list(texts.items()):
             job = _library_job(text)
-            if CarefulFunction.can_be(text) and cache.load(self._key(job)) is None:
-                made[symbol] = CarefulFunction(symbol, [job], self)
+            entry = self._key(job)
+            if CarefulFunction.can_be(text) and not cache.has(entry):
+                made[symbol] = CarefulFunction(symbol, [job], self, entry)
                 del texts[symbol]
+                if (found := made_quickly(entry)) is not None:
+                    images[symbol] = found[1]
         if made:
-            jobs = [f.quick() for f in made.values()]
+            missing = [symbol for symbol in made if symbol not in images]
+            for symbol, image in zip(missing, self.objects([made[symbol].quick() for symbol in missing]), strict=True):
+                images[symbol] = image
+                content = made[symbol].jobs[0].text.encode()
+                cache.store(_quick_entry(made[symbol].entry), len(content).to_bytes(8, "little") + content + image)
             imports = dict.fromkeys(name for f in made.values() for name in declared(f.jobs[0].text))
             places = {name: place for f in made.values() for name, place in f.places().items()}
             exports = [name for f in made.values() for name in f.exports()]
-            library = self.link(self.objects(jobs), [*imports, *places], exports, places)
+            library = self.link(list(images.values()), [*imports, *places], exports, places)
             for f in made.values():
                 f.begin(library)
             self.parts |= dict.fromkeys(made, library)
@@ -287,27 +309,20 @@ class Engine:
         from . import cache
 
         (job,) = f.jobs
-        cache.store(self._key(job), image)
+        cache.store(f.entry, image)
+        cache.drop(_quick_entry(f.entry))
         library = self.link([image], declared(job.text), [f.symbol], {})
         self.careful.append((f, library))  # the pointer is looked at as long as there is code
         self.unfinished.pop(f.symbol, None)
         return library
-
-    def when_kept(self, symbols: Sequence[str], then: Callable[[], None]) -> None:
-        """Call a function when these functions of the library are on disk. (Not under the lock: the background calls it, too.)"""
-        left = [f for symbol in symbols if (f := self.unfinished.get(symbol)) is not None]
-        if not left:
-            then()
-        else:
-            left[0].then.append(lambda: self.when_kept(symbols, then))
-            if left[0].symbol not in self.unfinished:  # meanwhile
-                left[0].call_back()
 
     def on_disk(self, code: Readymade, text: str) -> Readymade | None:
         """The code with what its object file tells, which is there by now; None if later processes cannot call it."""
         from . import cache
 
         entry, imports = self._key(_library_job(text)), declared(text)
+        if cache.has(_quick_entry(entry)):
+            return replace(code, entry=entry, imports=tuple(imports))
         image = cache.load(entry) or b""
         variants = {name for name in imports if is_variant(name)}
         # (What calls vector variants of mathematical functions does so in programs with loops only.)
@@ -544,13 +559,29 @@ def _library_job(text: str) -> Job:
     return Job(text, effort(""))
 
 
-def _readymade_image(code: Readymade) -> bytes:
+def _quick_entry(entry: str) -> str:
+    """The entry of what was made quickly in the place of another."""
     from . import cache
 
-    image = cache.load(code.entry)
-    if image is None:  # it was there a moment ago
-        raise NeedsBody(code)
-    return image
+    return cache.digest(f"made quickly: {entry}")
+
+
+def made_quickly(entry: str) -> tuple[str, bytes] | None:
+    """The assembly of a function of the library and the object that was made of it quickly; None if there is none."""
+    from . import cache
+
+    content = cache.load(_quick_entry(entry))
+    if content is None:
+        return None
+    end = 8 + int.from_bytes(content[:8], "little")
+    return content[8:end].decode(), content[end:]
+
+
+def is_there(code: Readymade) -> bool:
+    """Whether there is an object file of it."""
+    from . import cache
+
+    return cache.has(code.entry) or cache.has(_quick_entry(code.entry))
 
 
 @record(frozen=True)

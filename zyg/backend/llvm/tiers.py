@@ -8,7 +8,8 @@ But where a call is one loop that calls no mathematical functions, or a nest tha
 The functions of the other pieces are called through pointers.  These are set to the careful code when it is linked
 (background.py): calls that are under way find it with the next loop that they come to.
 
-So are functions of the library that are compiled for the first time on a machine (kept.py).  They are on disk when the careful code is.
+So are functions of the library that are compiled for the first time on a machine (kept.py).  What was made quickly is on
+disk until then, so that a process that ends before saves the next one its part of the work.
 """
 
 from __future__ import annotations
@@ -17,8 +18,7 @@ import ctypes
 import os
 import re
 import weakref
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...ir.options import Options
@@ -129,13 +129,13 @@ class Careful:
 
 @record(eq=False)
 class CarefulFunction:
-    """The code by which that of a function of the library will be replaced, and which is kept on disk; `then` is called when it is."""
+    """The code by which that of a function of the library will be replaced, and which is kept on disk as the entry."""
 
     symbol: str
     jobs: list[Job]
     engine: Any
+    entry: str
     address: Any = field(default_factory=lambda: (ctypes.c_void_p * 1)())
-    then: list[Callable[[], None]] = field(default_factory=list)
 
     @staticmethod
     def can_be(text: str) -> bool:
@@ -180,13 +180,7 @@ class CarefulFunction:
             self.address[0] = library[self.symbol]
         finally:
             self.engine.lock.release()
-        self.call_back()
         return True
-
-    def call_back(self) -> None:
-        while self.then:
-            with suppress(IndexError):  # another thread has the last one
-                self.then.pop()()
 
 
 _ANY_ORDER = re.compile(r"\b(reassoc|fast|contract|arcp|afn)\b")  # flags of operations on floats
