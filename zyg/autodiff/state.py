@@ -82,14 +82,12 @@ class Callees(dict[tuple[Any, ...], Callee]):
 
     def untaped_name(self, module: Module, forward: str) -> str:
         if forward not in self.untaped:
-            require_body(module.functions[forward])
             self.untaped[forward] = module.unique_name(f"{forward}.untaped")
             module.add(Function(self.untaped[forward]))  # keeps the name
         return self.untaped[forward]
 
     def last_name(self, module: Module, reverse: str) -> str:
         if reverse not in self.last:
-            require_body(module.functions[reverse])
             self.last[reverse] = module.unique_name(f"{reverse}.last")
             module.add(Function(self.last[reverse]))
         return self.last[reverse]
@@ -101,6 +99,7 @@ class Callees(dict[tuple[Any, ...], Callee]):
         while work:
             reverse = work.pop()
             known = set(self.last)
+            require_body(module.functions[reverse])
             made = clone(module.functions[reverse], self.last[reverse])
             module.functions[made.name] = made
             _free_as_it_goes(made, lambda inner: self.last_name(module, inner))
@@ -110,6 +109,7 @@ class Callees(dict[tuple[Any, ...], Callee]):
         work = list(self.untaped)
         while work:
             forward = work.pop()
+            require_body(module.functions[forward])
             made = clone(module.functions[forward], self.untaped[forward])
             module.functions[made.name] = made
             tape = made.params.pop()
