@@ -232,7 +232,9 @@ class Engine:
     ) -> dict[str, Address]:
         """Where functions of the library are, modules of their own (kept.py) by their symbols, and those that another process made.
         `replaceable`: what is not on disk is made quickly, and once more when there is time (`begin_functions`)."""
-        from . import cache
+        if not texts and not readymade:
+            return {}
+        from . import cache  # on demand: code for scalars needs none of it
 
         new = {symbol: text for symbol, text in texts.items() if symbol not in self.parts}
         # (One of them may be the same as what was made anew, for another level of derivatives.)
