@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import marshal
 import sys
-from functools import cache
+import threading
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -206,6 +208,33 @@ def _written(prepared: Prepared, code: CodeType) -> Any:
 # ------------------------------------------------------------------------------------------------- reading
 
 
+_reading = threading.Lock()
+
+
+class _Unread(Block):
+    """A block whose instructions are read when somebody looks at them: inference comes to a third of the blocks of most functions."""
+
+    __slots__ = ("_instrs", "_read")
+
+    def __init__(self, name: str):
+        self._instrs: list[Instr] | None = None
+        self._read: Callable[[], list[Instr]] = list
+        super().__init__(name)
+        self._instrs = None
+
+    @property
+    def instrs(self) -> list[Instr]:
+        if self._instrs is None:
+            with _reading:  # for all threads the same
+                if self._instrs is None:
+                    self._instrs = self._read()
+        return self._instrs
+
+    @instrs.setter
+    def instrs(self, instrs: list[Instr]) -> None:
+        self._instrs = instrs
+
+
 def _read(written: Any, code: CodeType) -> Prepared:
     listed, places, made, tables = written
     values: list[Value] = []
@@ -215,29 +244,39 @@ def _read(written: Any, code: CodeType) -> Prepared:
             values.append(Value(type_, entry[1]))
         else:
             values.append(Const(code.co_consts[entry[2]] if entry[1] == _CODE else entry[2], type_))
-    positions = [None if place is None else Position(*place) for place in places]
-    blocks = [Block(block[0]) for block in made]
+    positions: list[Position | None] = [None] * len(places)
+    blocks = [_Unread(block[0]) for block in made]
     find = values.__getitem__
 
     def target(t: Any) -> Target:
         return Target(blocks[t[0]], list(map(find, t[1])))
 
+    constants = code.co_consts
+
+    def position(place: int) -> Position | None:
+        if positions[place] is None and places[place] is not None:
+            positions[place] = Position(*places[place])
+        return positions[place]
+
+    def instructions(instrs: Any) -> list[Instr]:
+        made = [
+            Instr(op, list(map(find, operands)), list(map(find, results)), of_instr, list(map(target, targets)) if targets else [],
+                  position(place))
+            for op, operands, results, of_instr, targets, place in instrs
+        ]  # fmt: skip
+        for instr in made:
+            if "code" in instr.attrs:
+                instr.attrs["code"] = constants[instr.attrs["code"]]
+        return made
+
     for block, (_, params, instrs, handler, in_generator) in zip(blocks, made):
         block.params = list(map(find, params))
         block.in_generator = in_generator
         block.handler = None if handler is None else target(handler)
-        block.instrs = [
-            Instr(op, list(map(find, operands)), list(map(find, results)), of_instr, list(map(target, targets)) if targets else [],
-                  positions[place])
-            for op, operands, results, of_instr, targets, place in instrs
-        ]  # fmt: skip
-    for block in blocks:
-        for instr in block.instrs:
-            if "code" in instr.attrs:
-                instr.attrs["code"] = code.co_consts[instr.attrs["code"]]
+        block._read = partial(instructions, instrs)
     order, live, loops, iterators, carried, dominators, named, size = tables
     return Prepared(
-        Function("", blocks),
+        Function("", [*blocks]),
         {blocks[n]: k for k, n in enumerate(order)},
         {blocks[n]: tuple(map(find, found)) for n, found in live},
         {blocks[n]: set(map(blocks.__getitem__, found)) for n, found in loops},
