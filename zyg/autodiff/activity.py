@@ -269,13 +269,13 @@ class Activity:
         suspects = {
             k for k, p in enumerate(function.params) if isinstance(p.type, Array) and self.rep(p) in self.written
         }
-        passes = any(
-            i.op in ("push", "pop") and i.operands[0].type is not TAPE
-            and any(isinstance(v.type, (Array, Stack)) for v in (*i.operands[1:], *i.results))
+        comes_back = any(
+            i.op == "pop" and i.operands[0].type is not TAPE and any(isinstance(r.type, (Array, Stack)) for r in i.results)
+            or i.op == "call" and any(isinstance(v.type, Stack) for v in i.operands)
             for i in self._instrs
         )  # fmt: skip
-        if not suspects or passes or self.takes_off_tapes():
-            return suspects  # what comes over stacks is not followed
+        if not suspects or comes_back or self.takes_off_tapes():
+            return suspects  # what comes from stacks is not followed
         held: dict[Value, int] = {function.params[k]: 1 << k for k in suspects}
         _propagate(held, self._shared_memory())
         bits = 0
