@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,28 @@ from zyg.remedies import rule_of
 
 from . import foreign, library_calls, memory, user_rules
 from .backs import run
-from .cotangents import accumulate
+from .cotangents import INERT, accumulate
+
+# What is of these types is not changed, runs no code of the user's, and is kept by nobody who would give it back.
+_SIMPLE = INERT | {float, int, complex}
+_NUMBERS = frozenset({float, int, complex})
+
+
+def foreign_function(f: Any) -> Callable[..., tuple[Any, Any]]:
+    """What a call means of a function of C code, or of a class method of a builtin class, that zyg cannot see into."""
+    return partial(call_foreign if library_calls.knows(f) or f in _WRITING else _call_simply, f)
+
+
+def _call_simply(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """Where nothing but numbers and text is given, nothing has to be looked for: it is not changed, and does nothing. If a number
+    may have gone in, a number that comes out is refused."""
+    kinds = {*map(type, args), *map(type, kwargs.values())}
+    if not _SIMPLE.issuperset(kinds):
+        return call_foreign(f, *args, **kwargs)
+    value = f(*args, **kwargs)
+    if type(value) in INERT or _NUMBERS.isdisjoint(kinds):
+        return value, None
+    return _refused_later(f, foreign.name_of(f), value, (f.__self__, *args, *kwargs.values()))
 
 
 def call_foreign(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -62,13 +85,7 @@ def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: An
     value, entered = objects.reentry.followed(f, args, kwargs, True, (owner,), before)
     if items is not None:
         operands = (*operands, items)
-    what = f"a derivative through `{name}`, which zyg cannot see into"
-    if user_rules.tangent_of(f) is not None:
-        what = f"a derivative in reverse mode through `{name}`, which has a rule for forward mode only"
-    hint = f"{rule_of(name)}, or wrap its arguments in zyg.stop_gradient"
-    if library_calls.knows(f):
-        hint = "call it in a function of its own with @zyg.jit, which gives a new array or a number, or wrap its arguments in zyg.stop_gradient"
-    value, back = foreign.result(value, what, hint, operands)
+    value, back = _refused_later(f, name, value, operands)
     if before is not None:
         changed = objects.watched.changed(before)
         written = _written(f, owner, args, kwargs)
@@ -81,6 +98,17 @@ def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: An
     if held:
         back = foreign.holding(held, back, f"`{name}`")
     return value, back if entered is None else (run_entered, back, entered)
+
+
+def _refused_later(f: Any, name: str, value: Any, operands: tuple[Any, ...]) -> tuple[Any, Any]:
+    """What foreign code gave, with a back that refuses."""
+    what = f"a derivative through `{name}`, which zyg cannot see into"
+    if user_rules.tangent_of(f) is not None:
+        what = f"a derivative in reverse mode through `{name}`, which has a rule for forward mode only"
+    hint = f"{rule_of(name)}, or wrap its arguments in zyg.stop_gradient"
+    if library_calls.knows(f):
+        hint = "call it in a function of its own with @zyg.jit, which gives a new array or a number, or wrap its arguments in zyg.stop_gradient"
+    return foreign.result(value, what, hint, operands)
 
 
 # They write to an array, with whatever was there: what they write may be equal to it.
@@ -111,4 +139,4 @@ def run_entered(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return [*map(accumulate, given[: 1 + len(called)], (None, *called)), *given[1 + len(called) :]]
 
 
-__all__ = ["call_foreign", "run_foreign"]
+__all__ = ["call_foreign", "foreign_function", "run_foreign"]
