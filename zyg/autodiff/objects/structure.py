@@ -425,7 +425,7 @@ def _list(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, forms = form
     parts = None if take else _together(forms, shadows)
     if parts is not None:
-        return parts if any(p is not None for p in parts) else None
+        return parts if parts.count(None) < len(parts) else None
     items: list[Any] = list(shadows.items.get(id(x)) or ())
     if take:
         shadows.take_list(x)
@@ -444,7 +444,7 @@ def _dict(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, forms = form
     together = _together(forms.alike, shadows) if type(forms) is objects.together.Keyed and not take else None
     if together is not None:
-        return dict(zip(forms, together)) if any(p is not None for p in together) else None
+        return dict(zip(forms, together)) if together.count(None) < len(together) else None
     items = shadows.items.get(id(x)) or _NO_ITEMS
     if take:
         items = shadows.take_dict(x) or _NO_ITEMS

@@ -25,7 +25,7 @@ from .passing import passes
 
 # Their functions that keep what they are given, or give it back.
 _KEEPING = frozenset(
-    "logging.makeLogRecord json.encoder.JSONEncoder.iterencode logging.LoggerAdapter logging.config string.Formatter json.load".split()
+    "logging.makeLogRecord json.encoder.JSONEncoder.iterencode logging.LoggerAdapter logging.config string.Formatter json.load difflib.SequenceMatcher".split()
 )
 _STORING = "__init__", "__new__", "__setattr__", "__call__"
 
