@@ -26,6 +26,7 @@ from .sites import new_tables
 
 _MANY = 100
 _TEXT = frozenset({str})
+_DISPLAYS = frozenset({"list", "tuple"})
 _found = new_tables()  # forward halves, by function, number of arguments and names
 
 
@@ -176,12 +177,23 @@ def pass_parts(block: Block, call: Instr, counts: dict[Value, int]) -> None:
             between = block.instrs[begins : block.instrs.index(call)]
             if counts[display.result] != 1 + len(steps) or not others.issuperset(between):
                 return
-            parts = [(v, False) for v in display.operands] + [(i.operands[1], i.op == "list_extend") for i in steps]
+            parts = [(v, False) for v in display.operands]
+            for step in steps:
+                of = made.get(step.operands[1])
+                if step.op == "list_extend" and of is not None and of.op in _DISPLAYS and counts[of.result] == 1:
+                    parts += [(v, False) for v in of.operands]
+                    dropped.append(of)
+                else:
+                    parts.append((step.operands[1], step.op == "list_extend"))
             dropped += [display, *steps, whole]
     if not names and len(parts) == 1:
         return
     for instr in dropped:
         instr.op = "dropped"
+    if not more and not any(star for _, star in parts):
+        call.op, call.attrs = "call_object", {**call.attrs, "keywords": names}
+        call.operands = [call.operands[0], *[v for v, _ in parts], *values]
+        return
     function = calling(tuple([star for _, star in parts]), names, bool(more))
     call.op, call.attrs = "call_object", {**call.attrs, "keywords": ()}
     call.operands = [Const(function, OBJECT), call.operands[0], *[v for v, _ in parts], *values, *more]
