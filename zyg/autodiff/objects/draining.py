@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import repeat
 from typing import Any
 
@@ -84,17 +84,23 @@ _STANDING = frozenset({list, tuple, collections.deque, Values})
 
 def leading(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
     """The items of an iterable as far as they are of these types, and the first that is not; what gives them their cotangents; what is
-    left behind that one, None if all are of these types. Nothing behind it is made."""
+    left behind that one, None if all are of these types. Nothing behind it is made. Where `tuple` is one of the types, what is in tuples has
+    to be of these, too."""
     t = type(x)
     lead = LEADING.get(t)
     if lead is not None:
         return lead(x, types)
     if t in _STANDING or t not in SOURCES and stepped_as(t) is not t:
         items, drain = drained(x)
-        if types.issuperset(map(type, items)):
+        if all_fit(items, types):
             return items, drain, None
     own = objects.stepped.leading(x, types) if t not in SOURCES else None
     return leading_pairs(x, types) if own is None else own
+
+
+def all_fit(items: Iterable[Any], types: frozenset[type]) -> bool:
+    kinds = set(map(type, items))
+    return kinds <= types and (tuple not in kinds or all(all_fit(x, types) for x in items if type(x) is tuple))
 
 
 def leading_pairs(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
@@ -109,7 +115,7 @@ def leading_pairs(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any,
         for item, back in iterator:
             items.append(item)
             backs.append(back)
-            if type(item) not in types:
+            if type(item) not in types or (type(item) is tuple and not all_fit(item, types)):
                 rest = Iterator(iterator)
                 break
         else:
@@ -125,8 +131,8 @@ def _leading_directly(x: Direct, types: frozenset[type]) -> tuple[list[Any], tup
     else:
         items, parts = [item for item, _ in both], [part for _, part in both]
     rest = None
-    if not types.issuperset(map(type, items)):
-        count = next(n for n, item in enumerate(items, 1) if type(item) not in types)
+    if not all_fit(items, types):
+        count = next(n for n, item in enumerate(items, 1) if not all_fit((item,), types))
         rest = Direct(iter(both[count:]), x.whole, x.kind)
         del items[count:], parts[count:]
     return items, (_give_parts, x.whole, parts), rest

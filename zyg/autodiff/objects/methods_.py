@@ -18,6 +18,7 @@ from . import calls, construction, draining, iteration, keys, later, reentry, su
 from .arithmetic import RULES, find, is_python, number_back
 from .builtins_ import ask, shift
 from .calls import method
+from .cotangents import INERT
 from .iterables_ import order_of
 from .iteration import Iterator
 from .passing import passes
@@ -357,8 +358,13 @@ def _text_methods(cls: type) -> None:
     method(cls, "join", exact=True)(functools.partial(_join, cls.join))
 
 
+_LISTED = frozenset({list, tuple})
+
+
 def _join(f: Any, separator: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """CPython makes a list of the items before it joins them: where that runs differentiated code, it is made by such code."""
+    if not kwargs and len(args) == 1 and type(args[0]) in _LISTED and INERT.issuperset(map(type, args[0])):
+        return f(separator, args[0]), None
     if kwargs or len(args) != 1 or not (isinstance(args[0], Iterator) or is_python(find(type(args[0]), "__iter__"))):
         return ask(f, separator, *args, **kwargs)
     items, drain = draining.drained(args[0], asked=True)

@@ -90,10 +90,18 @@ def look(values: Iterable[Any], seen: structure.Seen) -> Alike | None:
     held = list(values)
     if len(held) <= FEW or type(held[0]) in _NO_OBJECTS:
         return None
+    kind = _kind_of(held[0]) if len(held) <= _SHORT else None
+    if _unlike.get(kind):
+        _unlike[kind] -= 1
+        return None
     found: list[Alike] = []
     try:
         made = _column(held, set(map(type, held)), found)
     except _Unlike:
+        if kind is not None:
+            if len(_unlike) >= _MANY:
+                _unlike.clear()
+            _unlike[kind] = _LEFT_OUT
         return None
     if not isinstance(made, Alike) or any(group._meets(seen) for group in found):
         return None
@@ -102,6 +110,24 @@ def look(values: Iterable[Any], seen: structure.Seen) -> Alike | None:
             seen.update(group.places)
     seen.groups.append(made)
     return made
+
+
+# Few values of a kind that has turned out not to be alike most likely are not, the next times either: to find out takes as long as to
+# look at each by itself.
+_unlike: dict[Any, int] = {}
+_LEFT_OUT = 16
+_SHORT = 32
+_MANY = 1000
+
+
+def _kind_of(x: Any) -> Any:
+    """Of a dict its keys; of an object the address of its class, which may be that of another one later; None of a list."""
+    if type(x) is not dict:
+        return None if type(x) is list else id(type(x))
+    return tuple(x) if _KEYS.issuperset(map(type, x)) else None
+
+
+_KEYS = frozenset({str, int})
 
 
 def _column(held: list[Any], kinds: set[type], found: list[Alike]) -> Column:
