@@ -296,7 +296,10 @@ class Shadows:
         """Add to the cotangents of the items from `start` on."""
         shadow = self.items.get(id(sequence))
         if shadow is None:
-            shadow = self.new_list(sequence)
+            shadow = self.items[id(sequence)] = [None] * start
+            shadow += ds
+            self.kept.append(sequence)
+            return
         there = len(shadow) - start  # how many have a place in the shadow
         if there <= 0:
             shadow += [None] * -there
