@@ -44,8 +44,8 @@ def drained(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
         both = list(x.base)
         if 0 < len(both) < _FEW:
             items, parts = zip(*both)
-            return list(items), (_give_parts, x.whole, parts)
-        return [item for item, _ in both], (_give_parts, x.whole, [part for _, part in both])
+            return list(items), (give_parts, x.whole, parts)
+        return [item for item, _ in both], (give_parts, x.whole, [part for _, part in both])
     drain = DRAINS.get(t)
     if drain is not None:
         return drain(x)
@@ -135,7 +135,7 @@ def _leading_directly(x: Direct, types: frozenset[type]) -> tuple[list[Any], tup
         count = next(n for n, item in enumerate(items, 1) if not all_fit((item,), types))
         rest = Direct(iter(both[count:]), x.whole, x.kind)
         del items[count:], parts[count:]
-    return items, (_give_parts, x.whole, parts), rest
+    return items, (give_parts, x.whole, parts), rest
 
 
 # By type, where that is shorter.
@@ -256,7 +256,7 @@ def give_list(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Non
         shadows.add_all(drain[1], 0, ds)
 
 
-def _give_parts(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+def give_parts(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
     _, whole, parts = drain
     if ds is None:
         return
@@ -293,6 +293,7 @@ __all__ = [
     "give",
     "give_backs",
     "give_list",
+    "give_parts",
     "is_certain",
     "is_standing",
     "leading",
