@@ -78,7 +78,8 @@ def run_consumer(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: Any = None) -> tuple[Any, Any]:
     operands = (owner, *args, *kwargs.values())
-    if any(isinstance(x, objects.iteration.Iterator) for x in operands[1:]):
+    # (In a second derivative what notes the items of an iterator is one, too.)
+    if items is None and any(isinstance(x, objects.iteration.Iterator) for x in operands[1:]):
         return _run_consumer(f, name, owner, args, kwargs)
     before = objects.watched.watch(operands)
     forms = [objects.structure.form(x) for x in operands] if before is not None else []
