@@ -178,6 +178,8 @@ def is_only_read(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     rows = texts.reads_rows(operands[0]) if len(operands) == 1 else None
     if rows is not None:
         return rows
+    if len(operands) == 2 and texts.writes_row(*operands):
+        return True
     if not all(texts.is_text(x) or type(x) is object or type(x).__module__ in reach.READ for x in operands):
         return False
     if texts.hold_text(operands):

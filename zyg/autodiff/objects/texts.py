@@ -188,6 +188,21 @@ def _is_row(row: Any) -> bool:
     return type(row) in (list, tuple) and _CELLS.issuperset(map(type, row))
 
 
+def writes_row(x: Any, row: Any) -> bool:
+    """Whether a `csv.DictWriter` writes a row, or several, by C code and the library's own code alone."""
+    csv = sys.modules.get("csv")
+    if csv is None or type(x) is not csv.DictWriter:
+        return False
+    held = vars(x)
+    writer, names = held.get("writer"), held.get("fieldnames")
+    if type(writer) is not WRITER or not _writes_alone(writer) or type(held.get("restval")) not in _CELLS:
+        return False
+    if type(names) not in (list, tuple) or not _TEXTS.issuperset(map(type, names)):
+        return False
+    rows = row if type(row) in (list, tuple) else (row,)
+    return all(type(r) is dict and INERT.issuperset(map(type, r)) and _CELLS.issuperset(map(type, r.values())) for r in rows)
+
+
 @method(WRITER, "writerow", exact=True)
 def _write_row(writer: Any, row: Any, /) -> tuple[Any, Any]:
     """It tells how much was written."""
