@@ -130,6 +130,10 @@ def sums(x: tuple[Any, ...], y: tuple[Any, ...]) -> tuple[Any, ...]:
         (a, b), (c, d) = x, y
         if type(a) is type(b) is type(c) is type(d) is float:
             return a + c, b + d
+        return (
+            c if a is None else a if c is None else a + c if type(a) is float else accumulate(a, c),
+            d if b is None else b if d is None else b + d if type(b) is float else accumulate(b, d),
+        )
     elif len(x) == 3:  # of which some are often left out, as fields of named tuples
         (a, b, c), (u, v, w) = x, y
         return (
@@ -172,19 +176,19 @@ def joined_by_name(d: Any, x: Any, places: tuple[int | str, ...], *parts: Any) -
     if d is None:
         known = _places_by_class(id(type(x)))
         found = None if known is None else known[1].get(places)
-        if found is not None and found[2] and found[0] == _length(x):  # as mostly in methods
-            return parts
+        if found is not None and found[0] == _length(x):
+            if found[2]:  # as mostly in methods
+                return parts
+            if len(parts) == 1 and (at := found[1][0]) is not None:
+                return (None,) * at + parts + (None,) * (found[0] - at - 1)
     return joined_by_places(d, x, places, *parts)
 
 
 def joined_by_places(d: Any, x: Any, places: tuple[int | str, ...], *parts: Any) -> Any:
     """The same in any case."""
     count, numbers, whole = numbers_of(x, places)
-    if d is None:
-        if whole:
-            return parts
-        if len(parts) == 1 and numbers[0] is not None:
-            return (None,) * numbers[0] + parts + (None,) * (count - numbers[0] - 1)
+    if d is None and whole:
+        return parts
     items: list[Any] = list(d) if type(d) is tuple else [None] * count
     for k, c in zip(numbers, parts):
         if c is not None:

@@ -60,7 +60,7 @@ def _copied(x: Any, whole: type) -> tuple[Any, Copy | None]:
     if t is np.ndarray and x.dtype.kind in "fciub":
         array = copy.deepcopy(x)
         return array, (_to_array, x, array, None, copies)
-    names = _names_of(t)
+    names = names_of(t)
     if names is None or not all([later.accesses.reads_plainly(x, name) for name in names]):
         raise _OfAnotherKind
     if whole is dict:
@@ -73,7 +73,7 @@ def _copied(x: Any, whole: type) -> tuple[Any, Copy | None]:
 _known_names: dict[type, tuple[Any, tuple[str, ...]]] = {}
 
 
-def _names_of(cls: type) -> tuple[str, ...] | None:
+def names_of(cls: type) -> tuple[str, ...] | None:
     """The names of the fields of a data class; None of another class."""
     fields = getattr(cls, _FIELDS, None)
     if type(fields) is not dict:
@@ -165,7 +165,7 @@ def _handler(function: Any, option: str, whole: type) -> Callable[..., tuple[Any
     def handler(x: Any, /, **options: Any) -> tuple[Any, Any]:
         if not options or (len(options) == 1 and options.get(option) is whole):
             try:
-                if _names_of(type(x)) is not None:
+                if names_of(type(x)) is not None:
                     made, of = _copied(x, whole)
                     return made, None if of is None else (_run_apart, of)
             except (_OfAnotherKind, AttributeError, RecursionError):
@@ -182,4 +182,4 @@ def _run_apart(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 known(dataclasses.asdict, exact=True)(_handler(dataclasses.asdict, "dict_factory", dict))
 known(dataclasses.astuple, exact=True)(_handler(dataclasses.astuple, "tuple_factory", tuple))
 
-__all__: list[str] = []
+__all__ = ["names_of"]
