@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from itertools import accumulate, repeat
+from itertools import accumulate, islice, repeat
 
 import pytest
 
@@ -99,7 +99,55 @@ def that_change_something(x):
     return total + sum(seen)
 
 
-FUNCTIONS = [mapped, held_elsewhere, totals, of_other_items, that_raise, that_change_something]
+def sliced(x):
+    def gen(held):
+        v = x
+        while True:
+            held[0] *= 1.01
+            yield v
+            v = v * 0.9 + 0.1 * held[0]
+
+    total, held = 0.0, [x]
+    for start, stop, step in ((0, 4, None), (1, 4, 1), (2, 2, None), (3, 9, 2), (5, 2, 1), (0, 0, None)):
+        total += sum(islice(gen(held), start, stop, step)) * held[0] + len(list(islice(gen(held), start, stop)))
+        total += max(islice(gen(held), start, stop + 1), default=x) + held[0]
+    g = gen(held)
+    first, second = islice(g, 3), islice(g, 4)
+    total += next(first) + sum(second) * 2.0 + sum(first) + len(list(first)) + next(second, x) + next(g) * 3.0
+    third = islice(g, 1, 5)
+    total += next(g) + sum(third) * held[0] + len(list(third))
+    limited = islice((v * x for v in (x, 2.0, x * x)), 1, None)
+    total += sum(limited) + len(list(limited)) + sum(islice((v for v in [x, x]), 5))
+    a, b, *rest = islice(g, 5)
+    return total + a * b + sum(rest) * held[0] + sum(v * k for k, v in enumerate(islice(g, 2, 6)))
+
+
+def sliced_with_others(x):
+    def gen():
+        for k in range(9):
+            yield x * k if k % 4 != 3 else [x * k, 1.0]
+
+    total = 0.0
+    try:
+        total += sum(islice(gen(), 6))
+    except TypeError:
+        total += x
+    it = islice(gen(), 1, 6)
+    try:
+        total += sum(it)
+    except TypeError:
+        total += x * x
+    left = list(it)
+    total += sum(v for v in left if isinstance(v, float)) + len(left)
+    it = islice((v if v else 1 // 0 for v in (x, 2.0, 0, x)), 4)
+    try:
+        total += sum(it)
+    except ZeroDivisionError:
+        total += len(list(it)) + x
+    return total + sum(islice(gen(), 4, 7)) * x
+
+
+FUNCTIONS = [mapped, held_elsewhere, totals, of_other_items, that_raise, that_change_something, sliced, sliced_with_others]
 
 
 @pytest.mark.parametrize("f", FUNCTIONS)
@@ -111,3 +159,4 @@ def test_first_derivatives(f):
 @pytest.mark.parametrize("f", FUNCTIONS)
 def test_second_derivatives(f):
     check_second(f)
+

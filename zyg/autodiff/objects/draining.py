@@ -58,6 +58,9 @@ def drained(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
 
 def drained_pairs(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
     """The same of any iterable, item by item."""
+    at_once = _taken(x, None)
+    if at_once is not None:
+        return at_once[:2]
     iterator, rec = listed(x, pairs_to_end) if asked else pairs_to_end(x)
     if rec is None:
         iterator = zip(iterator, repeat(None))
@@ -70,6 +73,13 @@ def drained_pairs(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ..
             backs.append(back)
         note_end(iterator, backs)
     return items, drain
+
+
+def _taken(x: Any, types: frozenset[type] | None) -> Any:
+    """The same of so many items of a generator; None of other iterators."""
+    if type(x) is not Iterator or type(x.pairs) is not objects.generators.Sliced:
+        return None
+    return x.pairs.take(types)
 
 
 def note_end(iterator: Any, backs: list[Any]) -> None:
@@ -105,6 +115,9 @@ def all_fit(items: Iterable[Any], types: frozenset[type]) -> bool:
 
 def leading_pairs(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
     """The same of any iterable, item by item."""
+    at_once = _taken(x, types) if types else None
+    if at_once is not None:
+        return at_once
     iterator, rec = objects.in_step.own_pairs(x)
     iterator = iter(iterator)
     items: list[Any] = []

@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from ..trying import bodies
-from . import calls, draining, in_step, iteration, keeping_items, keys, later, listwise, places
+from . import calls, draining, generators, in_step, iteration, keeping_items, keys, later, listwise, places
 from .arithmetic import BINARY_RECORD, of_kink
 from .builtins_ import MISSING, run_shift
 from .calls import known
@@ -90,7 +90,9 @@ def _islice(iterable: Any, *args: Any) -> tuple[Any, Any]:
         y: Any = iteration.Direct(itertools.islice(steps, *args), whole, "islice")
     else:
         iterator, rec = iteration.noted_with_backs(iterable)
-        y, back = _made(picked(itertools.islice(iterator, *args), iterator), "islice", rec)
+        steps = itertools.islice(iterator, *args)
+        pairs = generators.sliced(iterable, steps, args) if type(iterable) is generators.Generator else None
+        y, back = _made(pairs or picked(steps, iterator), "islice", rec)
     return y, None if back is None else (calls.run_padded, back, 2 + len(args))
 
 
