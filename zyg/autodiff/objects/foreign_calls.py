@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -9,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from zyg.autodiff import objects
+from zyg.errors import Unsupported
 from zyg.remedies import rule_of
 
 from . import foreign, library_calls, memory, user_rules
 from .backs import run
-from .cotangents import INERT, accumulate
+from .cotangents import INERT, Refused, accumulate, refused_in
 
 # What is of these types is not changed, runs no code of the user's, and is kept by nobody who would give it back.
 _SIMPLE = INERT | {float, int, complex}
@@ -34,7 +36,27 @@ def _call_simply(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     value = f(*args, **kwargs)
     if type(value) in INERT or _NUMBERS.isdisjoint(kinds):
         return value, None
-    return _refused_later(f, foreign.name_of(f), value, (f.__self__, *args, *kwargs.values()))
+    operands = (f.__self__, *args, *kwargs.values())
+    if type(value) in _NUMBERS or (type(value) is tuple and _SIMPLE.issuperset(map(type, value))):
+        return value, (_run_simply, f, operands)
+    return _refused_later(f, foreign.name_of(f), value, operands)
+
+
+def _run_simply(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if not foreign.any_in(d):
+        return None
+    _, f, operands = back
+    frame: Any = sys._getframe(1)
+    while frame is not None and "__name__" in frame.f_globals:
+        frame = frame.f_back  # to the half that has the positions of the user's code
+    place = foreign.caller() if frame is None else (frame.f_code, frame.f_lasti)
+    refused = refused_in(d) or Refused(None, (_refusal, f, place))
+    return [refused if type(x) in _NUMBERS else None for x in operands]
+
+
+def _refusal(f: Any, place: Any) -> Unsupported:
+    what, hint = _what_is_refused(f, foreign.name_of(f))
+    return Unsupported(what, foreign.position_of(place), hint=hint)
 
 
 def call_foreign(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -76,6 +98,17 @@ def run_consumer(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else given[:count]
 
 
+def of_constants(forward: Any) -> Any:
+    """The same as such a call, where no argument carries a derivative; None of other calls."""
+    if type(forward) is not partial or forward.func is not _call_simply:
+        return None
+    return partial(_call_of_constants, *forward.args)
+
+
+def _call_of_constants(f: Any, /, *args: Any) -> tuple[Any, Any]:
+    return (f(*args), None) if _SIMPLE.issuperset(map(type, args)) else call_foreign(f, *args)
+
+
 def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: Any = None) -> tuple[Any, Any]:
     operands = (owner, *args, *kwargs.values())
     # (In a second derivative what notes the items of an iterator is one, too.)
@@ -103,13 +136,18 @@ def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: An
 
 def _refused_later(f: Any, name: str, value: Any, operands: tuple[Any, ...]) -> tuple[Any, Any]:
     """What foreign code gave, with a back that refuses."""
+    return foreign.result(value, *_what_is_refused(f, name), operands)
+
+
+def _what_is_refused(f: Any, name: str) -> tuple[str, str]:
+    """A message, and a hint."""
     what = f"a derivative through `{name}`, which zyg cannot see into"
     if user_rules.tangent_of(f) is not None:
         what = f"a derivative in reverse mode through `{name}`, which has a rule for forward mode only"
     hint = f"{rule_of(name)}, or wrap its arguments in zyg.stop_gradient"
     if library_calls.knows(f):
         hint = "call it in a function of its own with @zyg.jit, which gives a new array or a number, or wrap its arguments in zyg.stop_gradient"
-    return foreign.result(value, what, hint, operands)
+    return what, hint
 
 
 # They write to an array, with whatever was there: what they write may be equal to it.
@@ -140,4 +178,4 @@ def run_entered(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return [*map(accumulate, given[: 1 + len(called)], (None, *called)), *given[1 + len(called) :]]
 
 
-__all__ = ["call_foreign", "foreign_function", "run_foreign"]
+__all__ = ["call_foreign", "foreign_function", "of_constants", "run_foreign"]

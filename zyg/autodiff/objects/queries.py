@@ -210,12 +210,18 @@ def _note_asked_by_hash(cls: type) -> bool:
     return find(cls, "__contains__") in _BY_HASH and later.knowledge.has_plain_shadow(cls) and _note(ASKED_BY_HASH, cls)
 
 
-def _is_flat(x: Any) -> bool:
-    """Whether something is a container whose items run no Python code when they are compared."""
+def _is_flat(x: Any, further: int = 2) -> bool:
+    """Whether something is a container whose items run no Python code when they are compared; they may be such containers, so deep."""
     cls = type(x)
     if cls is dict:
-        return PLAIN.issuperset(map(type, x)) and PLAIN.issuperset(map(type, x.values()))
-    return cls in _FLAT and PLAIN.issuperset(map(type, x))
+        if not PLAIN.issuperset(map(type, x)):
+            return False
+        x = x.values()
+    elif cls not in _FLAT:
+        return False
+    if PLAIN.issuperset(map(type, x)):
+        return True
+    return further > 0 and all([type(v) in PLAIN or _is_flat(v, further - 1) for v in x])
 
 
 _FLAT = frozenset({tuple, list, set, frozenset, deque})

@@ -6,6 +6,7 @@ import _csv
 import gc
 import io
 import re
+import struct
 import sys
 from abc import ABCMeta
 from collections import OrderedDict
@@ -14,7 +15,7 @@ from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType, NoneType
 from typing import Any
 
-from . import calls, foreign, iteration, reach
+from . import calls, foreign, iteration, matches, reach
 from .arithmetic import find, is_python
 from .attributes import ATTRIBUTES
 from .calls import known, method
@@ -139,7 +140,7 @@ def _row(lines: list[str], args: tuple[Any, ...], options: dict[str, Any], are_a
         return None
 
 
-for _function in (_dialect, _row):  # which get text
+for _function in (_dialect, _row, matches.told):  # which get text
     known(_function, exact=True)(partial(calls.call_plainly, _function))
 
 
@@ -151,8 +152,14 @@ def _lines_read(reader: Any) -> tuple[Any, Any]:
     return reader.line_num, None
 
 
+def _of_format(name: str) -> Any:
+    return lambda x: (getattr(x, name), None)
+
+
 iteration.SOURCES[READER] = _rows
 ATTRIBUTES[READER, "line_num"] = _lines_read
+for _name in ("format", "size"):
+    ATTRIBUTES[struct.Struct, _name] = _of_format(_name)
 
 
 def reads_rows(x: Any) -> bool | None:

@@ -28,7 +28,7 @@ from zyg.rules import has_ruled_instances
 
 from .. import objects
 from ..identity import lasts, note
-from ..objects import calls, classes, generators, numpy_shortcuts, spreading
+from ..objects import calls, classes, foreign_calls, generators, numpy_shortcuts, spreading
 from ..objects.adapters import adapter, compiled
 from ..objects.arithmetic import find
 from ..objects.cotangents import DATES
@@ -295,13 +295,23 @@ def forward_of_constants(f: Any, site: Site, about: int | tuple[str, ...]) -> An
             _passing.append(site)
             return made
     elif t is BuiltinFunctionType and calls.is_of_class(f):
-        return _made_of_constants(f, site, ()) or forward_at(f, site, about)
+        return _made_of_constants(f, site, ()) or _of_constants(*calls.of_class(f), site) or forward_at(f, site, about)
+    elif t is BuiltinFunctionType and type(f.__self__) is ModuleType:
+        return _of_constants(f, objects.forward_of(f), site) or forward_at(f, site, about)
     elif t is MethodType and type(f.__self__) is Random and objects.draws.gives_number(f.__func__):
         made = partial(_draw, f.__func__)
         site[_METHOD] = f.__func__, made
         _passing.append(site)
         return partial(made, f.__self__)
     return forward_at(f, site, about)
+
+
+def _of_constants(f: Any, forward: Any, site: Site) -> Any:
+    """A function of C code that zyg cannot see into."""
+    made = foreign_calls.of_constants(forward)
+    if made is not None:
+        site[:2] = f, made
+    return made
 
 
 def _made_of_constants(f: Any, site: Site, names: tuple[str, ...]) -> Any:
