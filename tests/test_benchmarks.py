@@ -3,7 +3,19 @@
 import numpy as np
 import pytest
 
-from benchmarks import applications, arguments, cases, dense, designs, dynamic, everyday, mixed, programs, small_arrays
+from benchmarks import (
+    applications,
+    arguments,
+    cases,
+    dense,
+    designs,
+    dynamic,
+    everyday,
+    library,
+    mixed,
+    programs,
+    small_arrays,
+)
 from benchmarks.cases import BENCHMARKS, flat_gradient
 from benchmarks.sections.settings import builds
 from tests.turns import each_in_long_turn, each_in_turn
@@ -102,7 +114,14 @@ def test_gradients_of_dense_programs(name):
     assert slope == pytest.approx(differences.derivative(along, 0.0, 1e-4), rel=1e-7)
 
 
-EVERYDAY = everyday.PROGRAMS | designs.PROGRAMS | applications.PROGRAMS | mixed.PROGRAMS | small_arrays.PROGRAMS
+EVERYDAY = (
+    everyday.PROGRAMS
+    | designs.PROGRAMS
+    | applications.PROGRAMS
+    | mixed.PROGRAMS
+    | library.PROGRAMS
+    | small_arrays.PROGRAMS
+)
 
 
 @each_in_long_turn

@@ -17,7 +17,7 @@ import zyg
 from zyg.fallback import Refusal, fall_back
 from zyg.transforms import Transform
 
-from .. import applications, arguments, designs, everyday, mixed, small_arrays, small_arrays_by_hand
+from .. import applications, arguments, designs, everyday, library, mixed, small_arrays, small_arrays_by_hand
 from ..dynamic import ORBIT, PROGRAMS, WAYS
 from ..measure import Sampler, Samples, apart, python_sampler, side_by_side
 from ..report import duration, ratio, table
@@ -199,7 +199,7 @@ def disagreement(function: Any, args: tuple[Any, ...], gradient: Any = gradient_
 
 
 def of_everyday(settings: Settings, figures: dict[str, Any]) -> None:
-    programs = everyday.PROGRAMS | designs.PROGRAMS | applications.PROGRAMS | mixed.PROGRAMS
+    programs = everyday.PROGRAMS | designs.PROGRAMS | applications.PROGRAMS | mixed.PROGRAMS | library.PROGRAMS
     compared(settings, figures, "everyday programs, through the Python back end", programs, gradient_of)
     what = "programs whose arguments are containers of objects, as zyg.gradient takes them: natively where it can"
     compared(settings, figures, what, arguments.PROGRAMS, gradient_as_called)

@@ -166,7 +166,13 @@ def called_otherwise(x):
 
 def that_do_not_fit(x):
     f, total = with_options(x)(price), x
-    for args, kwargs in (((x,), {"margin": x}), ((x, x), {"b": x}), ((), {"c": x}), ((x,), {"last": x}), ((x,), {1: x})):
+    for args, kwargs in (
+        ((x,), {"margin": x}),
+        ((x, x), {"b": x}),
+        ((), {"c": x}),
+        ((x,), {"last": x}),
+        ((x,), {1: x}),
+    ):
         for g in (f, f.last):
             try:
                 total += g(*args, **kwargs)

@@ -119,7 +119,16 @@ def with_arrays(x):
 
 def of_other_kinds(x):
     total = 0.0
-    for value in (Pair(x, [x]), Rows([x, x]), Table(a=x, b=x), OrderedDict(a=x), {(1, 2): x}, {x}, Computed(x), (x, (x, "a"))):
+    for value in (
+        Pair(x, [x]),
+        Rows([x, x]),
+        Table(a=x, b=x),
+        OrderedDict(a=x),
+        {(1, 2): x},
+        {x},
+        Computed(x),
+        (x, (x, "a")),
+    ):
         d, t = dataclasses.asdict(Point(value, x)), dataclasses.astuple(Point(value, x))
         for part in (d["x"], t[0]):
             total += type(part).__name__.count("a") * x
@@ -133,7 +142,9 @@ def of_other_kinds(x):
 
 
 def other_factories(x):
-    d = dataclasses.asdict(Path([Point(x)], scale=x), dict_factory=lambda pairs: {k: v for k, v in pairs if k != "name"})
+    d = dataclasses.asdict(
+        Path([Point(x)], scale=x), dict_factory=lambda pairs: {k: v for k, v in pairs if k != "name"}
+    )
     t = dataclasses.astuple(Point(x, Point(x * x)), tuple_factory=list)
     same = dataclasses.asdict(Point(x), dict_factory=dict)
     return d["points"][0]["x"] * d["scale"] + t[0] * t[1][0] + len(d) * x + same["x"]

@@ -106,7 +106,7 @@ def test_a_derivative_through_what_cannot_be_seen_into_is_refused():
     for f in (
         lambda n: zlib.adler32(b"abc", n) * 1.0,
         lambda n: struct.unpack_from("<d", bytes(80), n)[0],
-        lambda n: [*map(zlib.adler32, [b"abc"], [n])][0],
+        lambda n: sum(map(zlib.adler32, [b"abc"], [n])),
     ):
         _, back = pullback(f, (3,))
         with pytest.raises(zyg.Unsupported, match=r"(?s)cannot see into.*test_functions_in_c"):

@@ -67,7 +67,14 @@ def parts_set(x):
 
 def parts_read(x):
     a, total = [x, x * x, 3.0, 2.0 * x, 1.0], 0.0
-    for key in (slice(None, None, -1), slice(3, None, -1), slice(None, 1, -1), slice(-1, -4, -2), slice(0, 4, 2), slice(4, 1)):
+    for key in (
+        slice(None, None, -1),
+        slice(3, None, -1),
+        slice(None, 1, -1),
+        slice(-1, -4, -2),
+        slice(0, 4, 2),
+        slice(4, 1),
+    ):
         b = a[key]
         b.append(x)
         b[0] *= x
@@ -80,12 +87,13 @@ def sums(x):
     a = [x, 2.0]
     b = a + a
     b[1] = x * x
-    c = b + [x] + a[::-1] + b.copy()
+    single, nothing = [x], []
+    c = b + single + a[::-1] + b.copy()
     a[0] = 5.0
     c.extend(c)
     c.extend([x])
     c += a
-    return weighed(b, x) + weighed(c, x) + weighed(a + [], x) + weighed([] + a, x)
+    return weighed(b, x) + weighed(c, x) + weighed(a + nothing, x) + weighed(nothing + a, x)
 
 
 def sorted_in_place(x):

@@ -55,7 +55,7 @@ def totals(x):
     for v in itertools.islice(accumulate((x, [x][0], 4.0), operator.mul), 2):
         total += v * v
     total += sum(accumulate(reversed([x, 2.0, x * x]), operator.mul)) + sum(accumulate({"a": x, "b": x * x}.values()))
-    return total + list(accumulate([k * x for k in range(3)] and (x,), lambda a, b: a * b))[0] + len(list(accumulate(())))
+    return total + list(accumulate((x, x), lambda a, b: a * b))[1] + len(list(accumulate(())))
 
 
 def of_other_items(x):
@@ -147,7 +147,16 @@ def sliced_with_others(x):
     return total + sum(islice(gen(), 4, 7)) * x
 
 
-FUNCTIONS = [mapped, held_elsewhere, totals, of_other_items, that_raise, that_change_something, sliced, sliced_with_others]
+FUNCTIONS = [
+    mapped,
+    held_elsewhere,
+    totals,
+    of_other_items,
+    that_raise,
+    that_change_something,
+    sliced,
+    sliced_with_others,
+]
 
 
 @pytest.mark.parametrize("f", FUNCTIONS)
@@ -159,4 +168,3 @@ def test_first_derivatives(f):
 @pytest.mark.parametrize("f", FUNCTIONS)
 def test_second_derivatives(f):
     check_second(f)
-

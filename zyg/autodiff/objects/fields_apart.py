@@ -61,7 +61,7 @@ def _copied(x: Any, whole: type) -> tuple[Any, Copy | None]:
         array = copy.deepcopy(x)
         return array, (_to_array, x, array, None, copies)
     names = names_of(t)
-    if names is None or not all([later.accesses.reads_plainly(x, name) for name in names]):
+    if names is None or not all(later.accesses.reads_plainly(x, name) for name in names):
         raise _OfAnotherKind
     if whole is dict:
         fields = {name: part(name, getattr(x, name)) for name in names}
@@ -136,7 +136,7 @@ def _to_tuple(of: Copy, d: Any, shadows: Any) -> Any:
     if d is None and not copies:
         return None
     given = tuple([_of_part(copies, k, None if d is None else d[k], shadows) for k in range(len(x))])
-    return None if all([c is None for c in given]) else given
+    return None if all(c is None for c in given) else given
 
 
 def _to_array(of: Copy, d: Any, shadows: Any) -> None:
@@ -158,7 +158,11 @@ def _run_in_turn(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def _handler(function: Any, option: str, whole: type) -> Callable[..., tuple[Any, Any]]:
     own = FunctionType(
-        function.__code__.replace(), function.__globals__, function.__name__, function.__defaults__, function.__closure__
+        function.__code__.replace(),
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
     )
     own.__kwdefaults__ = function.__kwdefaults__  # the same with code of its own: the other one has the rule below
 

@@ -74,7 +74,7 @@ for _function in (
     holders.class_for, shadows.joined_now, attributes.attribute_handler, dataclasses_.signature,
     numpy_.of_objects, numpy_.is_hidden, foreign.is_opaque, iteration.is_number_key, iteration.place_of_keys,
     dataclasses_._is_plain, class_statements.with_known_code,
-    functions.Function.bind, functions.Function.bind_method, cotangents.numbers_of, telling.entered_by, telling.level_of, telling.entry_of, telling.is_only_read, reach.own_streams, adapters.with_defaults, adapters.making, adapters.making_spread, adapters.constructing, later.__getattr__,
+    functions.Function.bind, functions.Function.bind_method, cotangents.numbers_of, telling.entered_by, telling.level_of, telling.entry_of, telling.is_only_read, telling._chooses_text, reach.own_streams, adapters.with_defaults, adapters.making, adapters.making_spread, adapters.constructing, later.__getattr__,
 ):  # fmt: skip
     known(_function)(_plainly(_function))
 

@@ -221,7 +221,7 @@ def _is_flat(x: Any, further: int = 2) -> bool:
         return False
     if PLAIN.issuperset(map(type, x)):
         return True
-    return further > 0 and all([type(v) in PLAIN or _is_flat(v, further - 1) for v in x])
+    return further > 0 and all(type(v) in PLAIN or _is_flat(v, further - 1) for v in x)
 
 
 _FLAT = frozenset({tuple, list, set, frozenset, deque})
@@ -439,7 +439,7 @@ def _tells_fields(method: Any, x: Any) -> bool:
         return False
     names = fields_apart.names_of(type(x))
     return names is not None and all(
-        [later.accesses.reads_plainly(x, name) and type(getattr(x, name, x)) in PLAIN for name in names]
+        later.accesses.reads_plainly(x, name) and type(getattr(x, name, x)) in PLAIN for name in names
     )
 
 

@@ -236,7 +236,7 @@ class Shadows:
         items: Any = None
         if type(shadow) is dict or not isinstance(shadow, Holder):
             items = shadow
-        elif part.startswith("__"):  # which any object has
+        elif part[:2] == "__":  # which any object has
             items = shadow.__dict__
         old = getattr(shadow, part, None) if items is None else items.get(part)
         if type(old) is tuple and type(d) is tuple and len(old) == len(d):

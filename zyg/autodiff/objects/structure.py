@@ -506,7 +506,8 @@ def _list(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     if type(forms) is list and forms and forms[0] is NOTHING and forms.count(NOTHING) == len(forms):
         return None
     parts = [
-        None if f is NOTHING or (v is None and f is NUMBER) else _part(f, v, shadows, take) for f, v in zip(forms, items)
+        None if f is NOTHING or (v is None and f is NUMBER) else _part(f, v, shadows, take)
+        for f, v in zip(forms, items)
     ]
     if _all_none(parts):
         return None
@@ -552,10 +553,7 @@ def _part(form: Form, d: Any, shadows: Any, take: bool) -> Any:
 
 
 def _all_none(parts: Iterable[Any]) -> bool:
-    for part in parts:
-        if part is not None:
-            return False
-    return True
+    return all(part is None for part in parts)
 
 
 _NO_ITEMS: dict[Any, Any] = {}

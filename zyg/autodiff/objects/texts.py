@@ -207,7 +207,9 @@ def writes_row(x: Any, row: Any) -> bool:
     if type(names) not in (list, tuple) or not _TEXTS.issuperset(map(type, names)):
         return False
     rows = row if type(row) in (list, tuple) else (row,)
-    return all(type(r) is dict and INERT.issuperset(map(type, r)) and _CELLS.issuperset(map(type, r.values())) for r in rows)
+    return all(
+        type(r) is dict and INERT.issuperset(map(type, r)) and _CELLS.issuperset(map(type, r.values())) for r in rows
+    )
 
 
 @method(WRITER, "writerow", exact=True)

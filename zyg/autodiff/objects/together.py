@@ -378,7 +378,9 @@ class Plan:
         self.version = version
         self.names = names
         self.without_dict = not cls.__dictoffset__  # up to 3.11; below zero from 3.12 on
-        self.few = False  # of many instances few had cotangents, the last time: shadows are made for those that get some
+        self.few = (
+            False  # of many instances few had cotangents, the last time: shadows are made for those that get some
+        )
         self.read = _compiled("".join([f"[x.{name} for x in xs]," for name in names]))
         self.readers: dict[str, Callable[..., list[Any]]] = {}
 

@@ -79,7 +79,8 @@ def calling(stars: tuple[bool, ...], names: tuple[str, ...], further: bool = Fal
         *[f"    n{p} = len({p})" for p in starred],
         f"    made = forward_for(f, {count}, {named})",
         "    if made is None:",
-        *["        if not TEXT.issuperset(map(type, keys)):", f"            return differentiated(generally)({given})"] * further,
+        *["        if not TEXT.issuperset(map(type, keys)):", f"            return differentiated(generally)({given})"]
+        * further,
         f"        y, back = call(f, ({items}), {f'{options} | more' if further else options})",
         "    else:",
         f"        y, back = made({items}{', '.join(passed)})",
