@@ -496,7 +496,7 @@ def _list(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, forms = form
     parts = None if take else _together(forms, shadows)
     if parts is not None:
-        return parts if parts.count(None) < len(parts) else None
+        return None if not parts or parts[0] is None and _all_none(parts) else parts
     items: list[Any] = list(shadows.items.get(id(x)) or ())
     if take:
         shadows.take_list(x)
@@ -518,7 +518,7 @@ def _dict(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, forms = form
     together = _together(forms.alike, shadows) if type(forms) is objects.together.Keyed and not take else None
     if together is not None:
-        return dict(zip(forms, together)) if together.count(None) < len(together) else None
+        return None if together[0] is None and _all_none(together) else dict(zip(forms, together))
     items = shadows.items.get(id(x)) or _NO_ITEMS
     if take:
         items = shadows.take_dict(x) or _NO_ITEMS
@@ -534,13 +534,10 @@ def _dict(form: Form, d: Any, shadows: Any, take: bool) -> Any:
         k: None if f is NOTHING else items.get(k) if f is NUMBER else gather(f, items.get(k), shadows, take)
         for k, f in forms.items()
     }
-    for d in parts.values():
-        if d is not None:
-            refused = next((d for d in parts.values() if type(d) is Refused), None)
-            if refused is not None:
-                raise refused.error
-            return parts
-    return None
+    kinds = set(map(type, parts.values()))
+    if Refused in kinds:
+        raise next(c for c in parts.values() if type(c) is Refused).error
+    return None if kinds <= _NONE else parts
 
 
 def _part(form: Form, d: Any, shadows: Any, take: bool) -> Any:
@@ -552,8 +549,11 @@ def _part(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     return d
 
 
+_NONE = frozenset({type(None)})
+
+
 def _all_none(parts: Iterable[Any]) -> bool:
-    return all(part is None for part in parts)
+    return _NONE.issuperset(map(type, parts))
 
 
 _NO_ITEMS: dict[Any, Any] = {}

@@ -252,15 +252,16 @@ class Objects(Columned):
     def gather(self, shadows: Any) -> list[Any] | None:
         readers = [self.plan.reader(name) for name in self.names]
         holders = list(map(shadows.holders.get, self.places))
-        missing = holders.count(None)
+        missing = not all(holders)
         if missing:
+            self.plan.few = len(list(filter(None, holders))) < len(holders) // 2
             nothing = self._of_holders()()
             holders = [nothing if holder is None else holder for holder in holders]
         flowing = [functools.partial(reader, holders) for reader in readers]
         cls = structure.fields_class(self.cls, self.names)
         made = self.put_together(lambda rows: map(tuple.__new__, repeat(cls), rows), flowing, shadows)
-        if made is not None:
-            self.plan.few = missing > len(made) // 2 if missing else made.count(None) > len(made) // 2
+        if made is not None and not missing and not all(made):
+            self.plan.few = len(list(filter(None, made))) < len(made) // 2
         return made
 
 
