@@ -83,3 +83,12 @@ def tuples_of_lists(rows: tuple[list[float], ...]) -> float:
     for row in rows:
         total += row[0] * row[1]
     return total
+
+
+@program({f"p{k}": p for k, p in enumerate(_PARTICLES[:60])}, [f"p{(7 * k) % 60}" for k in range(30)] * 3)
+def few_of_many_objects(particles: dict[str, Particle], names: list[str]) -> float:
+    total = 0.0
+    for name in names:
+        p = particles[name]
+        total += p.x * p.v
+    return total

@@ -11,6 +11,7 @@ from benchmarks import (
     designs,
     dynamic,
     everyday,
+    library,
     mixed,
     ordinary,
     ordinary_arrays,
@@ -122,7 +123,14 @@ def test_values_and_gradients_of_programs_with_arrays(name):
     assert slope == pytest.approx(differences.derivative(along, 0.0, 1e-4), rel=1e-7)
 
 
-EVERYDAY = everyday.PROGRAMS | designs.PROGRAMS | applications.PROGRAMS | mixed.PROGRAMS | small_arrays.PROGRAMS
+EVERYDAY = (
+    everyday.PROGRAMS
+    | designs.PROGRAMS
+    | applications.PROGRAMS
+    | mixed.PROGRAMS
+    | library.PROGRAMS
+    | small_arrays.PROGRAMS
+)
 
 
 @each_in_long_turn

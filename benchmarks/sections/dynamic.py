@@ -22,6 +22,7 @@ from .. import (
     arguments,
     designs,
     everyday,
+    library,
     mixed,
     ordinary,
     ordinary_more,
@@ -217,7 +218,7 @@ def disagreement(function: Any, args: tuple[Any, ...], gradient: Any = gradient_
 
 
 def of_everyday(settings: Settings, figures: dict[str, Any]) -> None:
-    programs = everyday.PROGRAMS | designs.PROGRAMS | applications.PROGRAMS | mixed.PROGRAMS
+    programs = everyday.PROGRAMS | designs.PROGRAMS | applications.PROGRAMS | mixed.PROGRAMS | library.PROGRAMS
     compared(settings, figures, "everyday programs, through the Python back end", programs, gradient_of)
     what = "programs whose arguments are containers of objects, as zyg.gradient takes them: natively where it can"
     compared(settings, figures, what, arguments.PROGRAMS, gradient_as_called)

@@ -661,6 +661,8 @@ PROGRAMS = {
     "subclass of tuple": lambda x: Pair(x, 2.0)[0] * weighted(Pair(x, x * x)),
     "subclass of float": lambda x: Real(x * x) * x,
     "object methods": set_in_two_ways,
+    "dataclasses.asdict": lambda x: (lambda d: d["a"] * d["b"])(dataclasses.asdict(FrozenPair(x, x * x))),
+    "dataclasses.astuple": lambda x: (lambda t: t[0] * t[1])(dataclasses.astuple(FrozenPair(x, x * x))),
     "dataclasses.replace": lambda x: (lambda p: p.a * p.b)(dataclasses.replace(FrozenPair(x, x * x), b=3.0 * x)),
     "exception": exception,
     # functools, itertools, copy

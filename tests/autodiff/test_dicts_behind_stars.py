@@ -108,6 +108,97 @@ def methods(x):
     return total
 
 
+def with_options(margin, **fixed):
+    def decorate(f):
+        def call(*args, **kwargs):
+            return f(*args, margin=margin, **kwargs)
+
+        def last(*args, **kwargs):
+            try:
+                return f(*args, margin=margin, last=2.0, **kwargs)
+            finally:
+                kwargs["b"] = 0.0
+
+        def of_lists(*args, **kwargs):
+            rest = list(args[1:])
+            return f(args[0], *rest, margin=margin, **(kwargs | fixed))
+
+        call.last, call.of_lists = last, of_lists
+        return call
+
+    return decorate
+
+
+def price(a, b=2.0, *more, margin, last=1.0, **others):
+    others["n"] = a
+    return a * b * margin + last * a + sum(more) * b + sum(others.values()) * margin
+
+
+def decorated(x):
+    total = 0.0
+    priced = with_options(x, z=x * x)(price)
+    for f in (priced, priced.last, priced.of_lists):
+        kept = {"b": x, "c": x * x}
+        total += f(x) + f(x, 3.0) + f(x, x, x * 2.0) + f(x, b=x) + f(x, b=2.0, c=x, d=3.0) + f(x, **kept)
+        total += kept["b"] * kept["c"] + f(x, x, 1.0, **{"c": x})
+        kept["b"] = 7.0
+        total += f(x, **kept)
+    return total
+
+
+class Scaled:
+    def __init__(self, scale, **others):
+        self.scale, self.others = scale, others
+
+    def __call__(self, a, *, margin, **others):
+        return a * self.scale * margin + sum(others.values()) * a
+
+    def passed_on(self, *args, **kwargs):
+        return self(*args, margin=self.scale, **kwargs) + Scaled(*args, first=self.scale, **kwargs).others["first"]
+
+
+def called_otherwise(x):
+    s = Scaled(x)
+    g = with_options(x)(lambda a, margin, b=1.0: a * margin * b)
+    total = s.passed_on(x) + s.passed_on(x, c=x * x) + with_options(x)(s)(x, c=x) + g(x) * g(x, b=x)
+    return total + with_options(x)(dict)(a=x)["margin"] * with_options(x)(dict)({"z": x}, b=2.0)["z"]
+
+
+def that_do_not_fit(x):
+    f, total = with_options(x)(price), x
+    for args, kwargs in (
+        ((x,), {"margin": x}),
+        ((x, x), {"b": x}),
+        ((), {"c": x}),
+        ((x,), {"last": x}),
+        ((x,), {1: x}),
+    ):
+        for g in (f, f.last):
+            try:
+                total += g(*args, **kwargs)
+            except TypeError as error:
+                total += len(str(error)) * x
+    return total
+
+
+class Left(Exception):
+    pass
+
+
+def leave(a, *, margin, **others):
+    raise Left(a * margin + sum(others.values()) * a)
+
+
+def left_by_exceptions(x):
+    total, f = 0.0, with_options(x)(leave)
+    for kwargs in ({}, {"b": x}, {"c": 2.0, "b": x * x}):
+        try:
+            f(x, **kwargs)
+        except Left as error:
+            total += error.args[0] * x
+    return total
+
+
 def sets(x):
     labels = frozenset((1, "a")) | frozenset([2, 3]) | set().union(*[{k} for k in range(3)], "ab", (7,))
     numbers = frozenset((x, 2.0 * x, 3))
@@ -122,12 +213,25 @@ def sets(x):
     return total + (frozenset((1, 2)) <= labels) * x + ({x} <= numbers) * x + ([1, "a"] == [1, "a"]) * x
 
 
-@pytest.mark.parametrize("f", [classes, wrong_names, local, methods, sets])
+@pytest.mark.parametrize(
+    "f",
+    [
+        classes,
+        wrong_names,
+        local,
+        methods,
+        decorated,
+        called_otherwise,
+        that_do_not_fit,
+        left_by_exceptions,
+        sets,
+    ],
+)
 def test_first_derivatives(f):
     check(f)
 
 
 @each_in_long_turn
-@pytest.mark.parametrize("f", [classes, local, methods, sets])
+@pytest.mark.parametrize("f", [classes, local, methods, decorated, called_otherwise, left_by_exceptions, sets])
 def test_second_derivatives(f):
     check_second(f)

@@ -127,7 +127,10 @@ class Derived(list):
 def of_a_derived_class(x):
     items = Derived([x, 2.0 * x, 0.3 * x, x * x])
     items.sort()
-    return list.__getitem__(items, 0) * 3.0 + list.pop(items)
+    total = list.__getitem__(items, 0) * 3.0 + list.pop(items)
+    list.__setitem__(items, slice(1, 3), [x * x * x, 4.0 * x])
+    list.__setitem__(items, slice(None, None, 2), (x, x * x)[: (list.__len__(items) + 1) // 2])
+    return total + sum(v * v for v in list.__iter__(items))
 
 
 PROGRAMS = [

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import codecs
 import configparser
 import contextlib
+import difflib
 import io
 import json
 import logging
@@ -19,6 +21,7 @@ import warnings
 import pytest
 
 import zyg
+from tests.autodiff.against_differences import check, check_second
 from tests.oracles import differences
 from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
@@ -529,3 +532,29 @@ def test_first_gradient_compiles_nothing_of_the_library():
     finally:
         sys.setprofile(None)
     assert not [name for name in compiled if "logging" in name or "traceback" in name]
+
+
+def words_that_are_chosen(x):
+    table, total = {"alpha": x, "beta": x * x, "gamma": 3.0}, 0.0
+    for word in ("alfa", "bata", "gamma"):
+        (name,) = difflib.get_close_matches(word, table, 1)
+        total += table[name] * len(difflib.get_close_matches(word, list(table), n=2, cutoff=0.5))
+    matcher = difflib.SequenceMatcher(None, "abcd", "bcde")
+    total += matcher.ratio() * x + len(list(difflib.unified_diff(["a"], ["b"]))) * x
+    for text in ("[1, 2.5]", "{'k': 3.0}", "("):
+        try:
+            made = ast.literal_eval(text)
+            total += sum(made.values() if isinstance(made, dict) else made) * x
+        except SyntaxError as error:
+            total += x * (error.lineno or 0)
+    numbers = difflib.get_close_matches([x, 2.0], [[x, 2.0], [1.0]], 1)
+    return total + numbers[0][0] * x
+
+
+def test_words_that_are_chosen():
+    check(words_that_are_chosen)
+
+
+@each_in_long_turn
+def test_second_derivatives_of_words_that_are_chosen():
+    check_second(words_that_are_chosen)

@@ -3,13 +3,15 @@ derivative. Against differences."""
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
 import zyg
-from tests.autodiff.against_differences import check
+from tests.autodiff.against_differences import check, check_second
 from tests.oracles import differences
 from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
@@ -262,3 +264,48 @@ def test_second_derivatives():
         got = zyg.gradient(lambda x: zyg.gradient(texts, x)[0], 0.7)[0]
     wanted = differences.derivative(lambda x: pullback(texts, (x,))[1](1.0)[0], 0.7)
     assert got == pytest.approx(wanted, rel=1e-6)
+
+
+@dataclasses.dataclass
+class Written:
+    a: Any
+    b: Any = 1.0
+    hidden: Any = dataclasses.field(default=2.0, repr=False)
+
+
+@dataclasses.dataclass
+class WrittenByHand:
+    a: Any
+
+    def __repr__(self):
+        self.a = self.a * 2.0
+        return f"by hand {self.a:.1f}"
+
+
+class Derived(Written):
+    pass
+
+
+@dataclasses.dataclass(repr=False)
+class Silent(WrittenByHand):
+    pass
+
+
+def texts_of_data_classes(x):
+    total, w = x, Written(x, "t")
+    for o in (w, Written(w), Written([w, x]), Derived(x, None), WrittenByHand(x), Written(WrittenByHand(x)), Silent(x)):
+        for _ in range(2):
+            total += x * repr(o).count("=") + x * (str(o) == f"{o}") + f"{o!r:>40}".count("a") * x
+            inner = o.a
+            total += (inner if isinstance(inner, float) else x) * 0.1
+    w.a = w
+    return total + x * repr(w).count("...")
+
+
+def test_texts_of_data_classes():
+    check(texts_of_data_classes)
+
+
+@each_in_long_turn
+def test_second_derivatives_of_texts_of_data_classes():
+    check_second(texts_of_data_classes)

@@ -71,11 +71,15 @@ def ask(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     if (
         not kwargs
         and (type(x) in reach.PLAIN or _holds_plain(x))
-        and (not args or reach.PLAIN.issuperset(map(type, args)))
+        and (not args or reach.PLAIN.issuperset(map(type, args)) or all(map(_is_plain, args)))
     ):
         return f(x, *args), None
     y, back = reentry.followed(f, (x, *args), kwargs)
     return y, None if back is None else (_run_asked_plainly, back)
+
+
+def _is_plain(x: Any) -> bool:
+    return type(x) in reach.PLAIN or _holds_plain(x)
 
 
 def _holds_plain(x: Any) -> bool:

@@ -33,7 +33,7 @@ from . import foreign, library_calls, native, numpy_, user_rules
 from .backs import run as run
 from .backs import run_padded, run_placed, run_shifted, run_unshifted
 from .cotangents import DATES, NUMERIC
-from .foreign_calls import call_foreign, run_foreign
+from .foreign_calls import call_foreign, foreign_function, run_foreign
 from .functions import Function, call_bound
 from .native import NativeFirst
 from .passing import passes, stands_for
@@ -158,6 +158,8 @@ _CACHED = type(functools.lru_cache(lambda: None))
 _DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
 GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 _resolved: dict[int, tuple[Any, Handler]] = {}  # by identity of a callable
+# Class methods of builtin classes are made anew each time they are read, and are equal: that which came first, and what it means.
+_of_classes: dict[BuiltinFunctionType, tuple[BuiltinFunctionType, Handler]] = {}
 _epoch = -1
 
 
@@ -176,6 +178,7 @@ def forget() -> None:
     """Look every callable up again."""
     _functions.clear()
     _resolved.clear()
+    _of_classes.clear()
     _of_builtin.clear()
     _of_wrappers.clear()
 
@@ -219,9 +222,9 @@ def forward_of_object(f: Any) -> Callable[..., tuple[Any, Any]]:
         owner = f.__self__
         if owner is None or type(owner) is types.ModuleType:
             return _resolve(f, _builtin(f))
-        return functools.partial(_method_handler(type(owner), f.__name__, f), owner) if not isinstance(owner, type) else (
-            _class_method(f, owner)
-        )  # fmt: skip
+        if isinstance(owner, type):
+            return of_class(f)[1] if is_of_class(f) else _class_method(f, owner)
+        return functools.partial(_method_handler(type(owner), f.__name__, f), owner)
     if t is MethodType:
         return functools.partial(call_method, f)
     found = _resolved.get(id(f))
@@ -438,7 +441,7 @@ def _builtin(f: Any) -> Handler:
     if rule is not None:
         handler: Any = functools.partial(user_rules.call, rule, f)
     else:
-        handler = KNOWN.get(f) or functools.partial(call_foreign, f)
+        handler = KNOWN.get(f) or foreign_function(f)
     return user_rules.with_tangent(f, handler)
 
 
@@ -518,6 +521,24 @@ def _by_rule_method(rule: Any, f: Any, owner: Any, /, *args: Any, **kwargs: Any)
     return y, None if back is None else (run_shifted, back)
 
 
+def is_of_class(f: BuiltinFunctionType) -> bool:
+    """Whether it is a class method of a builtin class, such as `date.fromisoformat`."""
+    owner = f.__self__
+    return type(owner) is type and not owner.__flags__ & _HEAP_TYPE and f.__name__ != "__new__"
+
+
+def of_class(f: BuiltinFunctionType) -> tuple[BuiltinFunctionType, Handler]:
+    """A class method of a builtin class: the object that stands for all that are equal, and what its call means."""
+    refresh()
+    found = _of_classes.get(f)
+    if found is None:
+        rule = rules.rule_for(f) if rules.epoch() else None
+        ruled = rule is not None and rules.is_users(rule)
+        handler = functools.partial(user_rules.call, rule, f) if ruled else _class_method(f, f.__self__)
+        found = _of_classes[f] = f, user_rules.with_tangent(f, handler)
+    return found
+
+
 def _class_method(f: Any, owner: Any) -> Handler:
     """A builtin class method: `dict.fromkeys`, `object.__new__`."""
 
@@ -530,7 +551,7 @@ def _class_method(f: Any, owner: Any) -> Handler:
         return functools.partial(objects.classes.exception_new, owner)
     if handler is None and f.__name__ == "fromkeys" and isinstance(owner, type) and issubclass(owner, dict):
         return functools.partial(objects.item_methods.call, objects.item_methods.from_keys, owner)
-    return handler if handler is not None else functools.partial(call_foreign, f)
+    return handler if handler is not None else foreign_function(f)
 
 
 def _general(f: Any) -> Handler:

@@ -18,10 +18,13 @@ def made_tuple(shadows: Any, d: Any, y: Any, *items: Any) -> Any:
 
 
 def made_list(shadows: Any, d: Any, y: Any, *items: Any) -> Any:
-    taken = shadows.take_list(y)
-    if taken is None:
+    shadow = shadows.items.get(id(y))
+    if not shadow:
         return None
-    taken.extend([None] * (len(items) - len(taken)))
+    taken = shadow[:]
+    shadow.clear()  # compiled code may hold it
+    if len(taken) < len(items):
+        taken.extend([None] * (len(items) - len(taken)))
     return taken
 
 

@@ -130,6 +130,10 @@ def sums(x: tuple[Any, ...], y: tuple[Any, ...]) -> tuple[Any, ...]:
         (a, b), (c, d) = x, y
         if type(a) is type(b) is type(c) is type(d) is float:
             return a + c, b + d
+        return (
+            c if a is None else a if c is None else a + c if type(a) is float else accumulate(a, c),
+            d if b is None else b if d is None else b + d if type(b) is float else accumulate(b, d),
+        )
     elif len(x) == 3:  # of which some are often left out, as fields of named tuples
         (a, b, c), (u, v, w) = x, y
         return (
@@ -172,19 +176,20 @@ def joined_by_name(d: Any, x: Any, places: tuple[int | str, ...], *parts: Any) -
     if d is None:
         known = _places_by_class(id(type(x)))
         found = None if known is None else known[1].get(places)
-        if found is not None and found[2] and found[0] == _length(x):  # as mostly in methods
-            return parts
+        if found is not None and found[0] == _length(x):
+            if found[2]:  # as mostly in methods
+                return parts
+            if found[3] is not None:
+                before, behind = found[3]
+                return before + parts + behind
     return joined_by_places(d, x, places, *parts)
 
 
 def joined_by_places(d: Any, x: Any, places: tuple[int | str, ...], *parts: Any) -> Any:
     """The same in any case."""
-    count, numbers, whole = numbers_of(x, places)
-    if d is None:
-        if whole:
-            return parts
-        if len(parts) == 1 and numbers[0] is not None:
-            return (None,) * numbers[0] + parts + (None,) * (count - numbers[0] - 1)
+    count, numbers, whole, _ = numbers_of(x, places)
+    if d is None and whole:
+        return parts
     items: list[Any] = list(d) if type(d) is tuple else [None] * count
     for k, c in zip(numbers, parts):
         if c is not None:
@@ -219,22 +224,29 @@ def is_place(cls: type, name: str, place: int) -> bool:
     return known.setdefault(name, place) == place
 
 
-def numbers_of(x: Any, places: tuple[int | str, ...]) -> tuple[int, tuple[int | None, ...], bool]:
-    """How many items a tuple has, which of them those are (None: a name stands for none), and whether they are all, in order."""
+# How many items a tuple has, which of them some are (None: a name stands for none), whether they are all, in order, and of a single one
+# nothing for each before it, and behind it.
+_Numbers = tuple[int, tuple[int | None, ...], bool, tuple[tuple[None, ...], tuple[None, ...]] | None]
+
+
+def numbers_of(x: Any, places: tuple[int | str, ...]) -> _Numbers:
+    """How many items a tuple has, and which of them those are."""
     known = _places_by_class(id(type(x)))
     found = None if known is None else known[1].get(places)
     count = _length(x)
     return found if found is not None and found[0] == count else _find_numbers(type(x), count, places)
 
 
-def _find_numbers(cls: Any, count: int, places: tuple[int | str, ...]) -> tuple[int, tuple[int | None, ...], bool]:
+def _find_numbers(cls: Any, count: int, places: tuple[int | str, ...]) -> _Numbers:
     known, several = _places_of(cls)
     fields = getattr(cls, "_fields", None) or getattr(cls, "__match_args__", ())  # (of C code's: `time.struct_time`)
     numbers = [
         at if type(at) is int else known[at] if at in known else fields.index(at) if at in fields else None
         for at in places
     ]
-    found = count, tuple(numbers), numbers == list(range(count))
+    at = numbers[0] if len(numbers) == 1 else None
+    around = None if at is None or at < 0 else ((None,) * at, (None,) * (count - at - 1))
+    found = count, tuple(numbers), numbers == list(range(count)), around
     if len(several) < _MANY:
         several[places] = found  # (not all tuples of a class need be of one length: as a rule they are)
     return found

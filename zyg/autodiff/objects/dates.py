@@ -168,6 +168,8 @@ def caller_of(f: Any) -> Callable[..., tuple[Any, Any]]:
     name = f"`{foreign.name_of(f)}`"
 
     def call(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        if not kwargs and INERT.issuperset(map(type, args)):  # such as the text of a date
+            return f(*args), None
         operands = (*args, *kwargs.values())
         if not _calculate_alone(operands):
             return call_foreign(f, *args, **kwargs)

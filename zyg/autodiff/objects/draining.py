@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import repeat
 from typing import Any
 
@@ -44,8 +44,8 @@ def drained(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
         both = list(x.base)
         if 0 < len(both) < _FEW:
             items, parts = zip(*both)
-            return list(items), (_give_parts, x.whole, parts)
-        return [item for item, _ in both], (_give_parts, x.whole, [part for _, part in both])
+            return list(items), (give_parts, x.whole, parts)
+        return [item for item, _ in both], (give_parts, x.whole, [part for _, part in both])
     drain = DRAINS.get(t)
     if drain is not None:
         return drain(x)
@@ -58,6 +58,9 @@ def drained(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
 
 def drained_pairs(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
     """The same of any iterable, item by item."""
+    at_once = _taken(x, None)
+    if at_once is not None:
+        return at_once[:2]
     iterator, rec = listed(x, pairs_to_end) if asked else pairs_to_end(x)
     if rec is None:
         iterator = zip(iterator, repeat(None))
@@ -72,6 +75,13 @@ def drained_pairs(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ..
     return items, drain
 
 
+def _taken(x: Any, types: frozenset[type] | None) -> Any:
+    """The same of so many items of a generator; None of other iterators."""
+    if type(x) is not Iterator or type(x.pairs) is not objects.generators.Sliced:
+        return None
+    return x.pairs.take(types)
+
+
 def note_end(iterator: Any, backs: list[Any]) -> None:
     """What was done behind the last item is undone before that."""
     end = sources.record_finish(iterator)[1]
@@ -84,21 +94,30 @@ _STANDING = frozenset({list, tuple, collections.deque, Values})
 
 def leading(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
     """The items of an iterable as far as they are of these types, and the first that is not; what gives them their cotangents; what is
-    left behind that one, None if all are of these types. Nothing behind it is made."""
+    left behind that one, None if all are of these types. Nothing behind it is made. Where `tuple` is one of the types, what is in tuples has
+    to be of these, too."""
     t = type(x)
     lead = LEADING.get(t)
     if lead is not None:
         return lead(x, types)
     if t in _STANDING or t not in SOURCES and stepped_as(t) is not t:
         items, drain = drained(x)
-        if types.issuperset(map(type, items)):
+        if all_fit(items, types):
             return items, drain, None
     own = objects.stepped.leading(x, types) if t not in SOURCES else None
     return leading_pairs(x, types) if own is None else own
 
 
+def all_fit(items: Iterable[Any], types: frozenset[type]) -> bool:
+    kinds = set(map(type, items))
+    return kinds <= types and (tuple not in kinds or all(all_fit(x, types) for x in items if type(x) is tuple))
+
+
 def leading_pairs(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
     """The same of any iterable, item by item."""
+    at_once = _taken(x, types) if types else None
+    if at_once is not None:
+        return at_once
     iterator, rec = objects.in_step.own_pairs(x)
     iterator = iter(iterator)
     items: list[Any] = []
@@ -109,7 +128,7 @@ def leading_pairs(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any,
         for item, back in iterator:
             items.append(item)
             backs.append(back)
-            if type(item) not in types:
+            if type(item) not in types or (type(item) is tuple and not all_fit(item, types)):
                 rest = Iterator(iterator)
                 break
         else:
@@ -125,11 +144,11 @@ def _leading_directly(x: Direct, types: frozenset[type]) -> tuple[list[Any], tup
     else:
         items, parts = [item for item, _ in both], [part for _, part in both]
     rest = None
-    if not types.issuperset(map(type, items)):
-        count = next(n for n, item in enumerate(items, 1) if type(item) not in types)
+    if not all_fit(items, types):
+        count = next(n for n, item in enumerate(items, 1) if not all_fit((item,), types))
         rest = Direct(iter(both[count:]), x.whole, x.kind)
         del items[count:], parts[count:]
-    return items, (_give_parts, x.whole, parts), rest
+    return items, (give_parts, x.whole, parts), rest
 
 
 # By type, where that is shorter.
@@ -250,7 +269,7 @@ def give_list(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Non
         shadows.add_all(drain[1], 0, ds)
 
 
-def _give_parts(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+def give_parts(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
     _, whole, parts = drain
     if ds is None:
         return
@@ -287,6 +306,7 @@ __all__ = [
     "give",
     "give_backs",
     "give_list",
+    "give_parts",
     "is_certain",
     "is_standing",
     "leading",

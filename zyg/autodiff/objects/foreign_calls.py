@@ -2,16 +2,61 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from zyg.autodiff import objects
+from zyg.errors import Unsupported
 from zyg.remedies import rule_of
 
 from . import foreign, library_calls, memory, user_rules
 from .backs import run
-from .cotangents import accumulate
+from .cotangents import INERT, Refused, accumulate, refused_in
+
+# What is of these types is not changed, runs no code of the user's, and is kept by nobody who would give it back.
+_SIMPLE = INERT | {float, int, complex}
+_NUMBERS = frozenset({float, int, complex})
+
+
+def foreign_function(f: Any) -> Callable[..., tuple[Any, Any]]:
+    """What a call means of a function of C code, or of a class method of a builtin class, that zyg cannot see into."""
+    return partial(call_foreign if library_calls.knows(f) or f in _WRITING else _call_simply, f)
+
+
+def _call_simply(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """Where nothing but numbers and text is given, nothing has to be looked for: it is not changed, and does nothing. If a number
+    may have gone in, a number that comes out is refused."""
+    kinds = {*map(type, args), *map(type, kwargs.values())}
+    if not _SIMPLE.issuperset(kinds):
+        return call_foreign(f, *args, **kwargs)
+    value = f(*args, **kwargs)
+    if type(value) in INERT or _NUMBERS.isdisjoint(kinds):
+        return value, None
+    operands = (f.__self__, *args, *kwargs.values())
+    if type(value) in _NUMBERS or (type(value) is tuple and _SIMPLE.issuperset(map(type, value))):
+        return value, (_run_simply, f, operands)
+    return _refused_later(f, foreign.name_of(f), value, operands)
+
+
+def _run_simply(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if not foreign.any_in(d):
+        return None
+    _, f, operands = back
+    frame: Any = sys._getframe(1)
+    while frame is not None and "__name__" in frame.f_globals:
+        frame = frame.f_back  # to the half that has the positions of the user's code
+    place = foreign.caller() if frame is None else (frame.f_code, frame.f_lasti)
+    refused = refused_in(d) or Refused(None, (_refusal, f, place))
+    return [refused if type(x) in _NUMBERS else None for x in operands]
+
+
+def _refusal(f: Any, place: Any) -> Unsupported:
+    what, hint = _what_is_refused(f, foreign.name_of(f))
+    return Unsupported(what, foreign.position_of(place), hint=hint)
 
 
 def call_foreign(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -53,22 +98,28 @@ def run_consumer(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else given[:count]
 
 
+def of_constants(forward: Any) -> Any:
+    """The same as such a call, where no argument carries a derivative; None of other calls."""
+    if type(forward) is not partial or forward.func is not _call_simply:
+        return None
+    return partial(_call_of_constants, *forward.args)
+
+
+def _call_of_constants(f: Any, /, *args: Any) -> tuple[Any, Any]:
+    return (f(*args), None) if _SIMPLE.issuperset(map(type, args)) else call_foreign(f, *args)
+
+
 def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: Any = None) -> tuple[Any, Any]:
     operands = (owner, *args, *kwargs.values())
-    if any(isinstance(x, objects.iteration.Iterator) for x in operands[1:]):
+    # (In a second derivative what notes the items of an iterator is one, too.)
+    if items is None and any(isinstance(x, objects.iteration.Iterator) for x in operands[1:]):
         return _run_consumer(f, name, owner, args, kwargs)
     before = objects.watched.watch(operands)
     forms = [objects.structure.form(x) for x in operands] if before is not None else []
     value, entered = objects.reentry.followed(f, args, kwargs, True, (owner,), before)
     if items is not None:
         operands = (*operands, items)
-    what = f"a derivative through `{name}`, which zyg cannot see into"
-    if user_rules.tangent_of(f) is not None:
-        what = f"a derivative in reverse mode through `{name}`, which has a rule for forward mode only"
-    hint = f"{rule_of(name)}, or wrap its arguments in zyg.stop_gradient"
-    if library_calls.knows(f):
-        hint = "call it in a function of its own with @zyg.jit, which gives a new array or a number, or wrap its arguments in zyg.stop_gradient"
-    value, back = foreign.result(value, what, hint, operands)
+    value, back = _refused_later(f, name, value, operands)
     if before is not None:
         changed = objects.watched.changed(before)
         written = _written(f, owner, args, kwargs)
@@ -81,6 +132,22 @@ def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: An
     if held:
         back = foreign.holding(held, back, f"`{name}`")
     return value, back if entered is None else (run_entered, back, entered)
+
+
+def _refused_later(f: Any, name: str, value: Any, operands: tuple[Any, ...]) -> tuple[Any, Any]:
+    """What foreign code gave, with a back that refuses."""
+    return foreign.result(value, *_what_is_refused(f, name), operands)
+
+
+def _what_is_refused(f: Any, name: str) -> tuple[str, str]:
+    """A message, and a hint."""
+    what = f"a derivative through `{name}`, which zyg cannot see into"
+    if user_rules.tangent_of(f) is not None:
+        what = f"a derivative in reverse mode through `{name}`, which has a rule for forward mode only"
+    hint = f"{rule_of(name)}, or wrap its arguments in zyg.stop_gradient"
+    if library_calls.knows(f):
+        hint = "call it in a function of its own with @zyg.jit, which gives a new array or a number, or wrap its arguments in zyg.stop_gradient"
+    return what, hint
 
 
 # They write to an array, with whatever was there: what they write may be equal to it.
@@ -111,4 +178,4 @@ def run_entered(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return [*map(accumulate, given[: 1 + len(called)], (None, *called)), *given[1 + len(called) :]]
 
 
-__all__ = ["call_foreign", "run_foreign"]
+__all__ = ["call_foreign", "foreign_function", "of_constants", "run_foreign"]

@@ -13,7 +13,7 @@ import dis
 import threading
 import weakref
 from collections.abc import Callable
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from types import CodeType
 from typing import Any, NoReturn
 
@@ -23,7 +23,7 @@ from zyg.errors import Unsupported, ZygError
 
 from . import foreign, later, sources
 from .cotangents import accumulate
-from .draining import DRAINS, EXTENDING, LEADING, run_left
+from .draining import DRAINS, EXTENDING, LEADING, all_fit, run_left
 from .iteration import SOURCES, Iterator
 from .passing import innermost, leaves
 
@@ -785,7 +785,7 @@ def leading(generator: Generator, types: frozenset[type]) -> tuple[list[Any], tu
     try:
         for item in generator.forward:
             items.append(item)
-            if type(item) not in types:
+            if type(item) not in types or (type(item) is tuple and not all_fit(item, types)):
                 rest = generator
                 break
     except BaseException as error:
@@ -794,6 +794,63 @@ def leading(generator: Generator, types: frozenset[type]) -> tuple[list[Any], tu
     record.items = before + len(items)
     record.done = rest is None
     return items, (give_generator, record, before, len(items), given), rest
+
+
+class Sliced(sources.Adapted):
+    """The pairs of items of a generator, from `start` to `stop`, counted from where it was when these were made."""
+
+    __slots__ = ("given", "of", "start", "stop")
+
+    def __init__(self, generator: Generator, steps: Any, start: int, stop: int | None):
+        super().__init__(steps, [generator.record], True)
+        self.of = generator
+        self.given = generator.record.given
+        self.start = start
+        self.stop = stop
+
+    def take(self, types: frozenset[type] | None) -> tuple[list[Any], tuple[Any, ...], Any] | None:
+        """All items, or those up to the first that is not of these types; what gives them their cotangents; what is left behind. None, if
+        steps have been taken already, by whomever."""
+        generator, record, stop = self.of, self.of.record, self.stop
+        if record.given != self.given or record.handed_over or stop == 0:
+            return None
+        self.given = -1
+        before = record.items
+        items: list[Any] = []
+        others = False
+        try:
+            for item in generator.forward:
+                items.append(item)
+                others = types is not None and len(items) > self.start and not all_fit((item,), types)
+                if others or len(items) == stop:
+                    break
+            else:
+                record.done = True
+        except BaseException as error:
+            _fail_at_once(generator, error, before, len(items), before)
+            raise
+        record.items = before + len(items)
+        drain = give_generator, record, before, len(items), before
+        self.pairs = islice(quickly(generator), None if stop is None else stop - len(items))  # what is still to come
+        rest = Iterator(self, "islice") if others else None
+        if not self.start:
+            return items, drain, rest
+        return items[self.start :], (_give_sliced, drain, min(self.start, len(items))), rest
+
+
+def _give_sliced(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+    """What was left aside in front gets nothing."""
+    _, inner, count = drain
+    inner[0](inner, None if ds is None else [None] * count + ds, shadows)
+
+
+def sliced(generator: Generator, steps: Any, args: tuple[Any, ...]) -> Sliced | None:
+    """The pairs that `islice` gives, `steps`, with these arguments; None for those that skip some."""
+    limits = slice(*args)
+    start = limits.start or 0
+    if limits.step not in (None, 1) or (limits.stop is not None and limits.stop < start):
+        return None
+    return Sliced(generator, steps, start, limits.stop)
 
 
 def extending(x: Any, generator: Generator) -> Any:

@@ -523,14 +523,16 @@ def _run_zip_of_tuples(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 class Mapped(iteration.Begun):
-    """What `map` gives of lists: a function of the items at each place."""
+    """What `map` gives of lists: a function of the items at each place. Some of the lists, by their number, have one item, which stands for as
+    many as there are of the others (`repeated`)."""
 
-    __slots__ = ("function", "lists", "places")
+    __slots__ = ("function", "lists", "places", "repeated")
 
-    def __init__(self, function: Any, lists: tuple[list[Any], ...]):
+    def __init__(self, function: Any, lists: tuple[list[Any], ...], repeated: tuple[int, ...] = ()):
         super().__init__("map")
         self.function = function
         self.lists = lists
+        self.repeated = repeated
         self.places: Any = None  # as long as it has given nothing
 
     def only_calculates(self) -> bool:
@@ -539,8 +541,14 @@ class Mapped(iteration.Begun):
     def begin(self) -> Any:
         """(items, which place) of what is still to come."""
         if self.places is None:
-            self.places = zip(zip(*self.lists), count())
+            sources = [repeat(x[0]) if k in self.repeated else x for k, x in enumerate(self.lists)]
+            self.places = zip(zip(*sources), count())
         return self.places
+
+    def values(self) -> list[list[Any]]:
+        """The items of each as far as all have some."""
+        length = min([len(x) for k, x in enumerate(self.lists) if k not in self.repeated])
+        return [x * length if k in self.repeated else x[:length] for k, x in enumerate(self.lists)]
 
     def begun(self) -> Any:
         f, lists = self.function, self.lists
@@ -602,8 +610,7 @@ def _leading_mapped(mapped: Mapped, types: frozenset[type]) -> tuple[list[Any], 
 
 def _mapped_at_once(mapped: Mapped) -> tuple[list[Any], tuple[Any, ...]] | None:
     """An operator on lists of real numbers; None where it is something else, or raises an error (which it does again)."""
-    length = min(map(len, mapped.lists))
-    lists = [x[:length] for x in mapped.lists]
+    lists = mapped.values()
     rule = listwise.rule_of(mapped.function, *lists)
     if rule is None:
         return None
@@ -663,6 +670,10 @@ def _map(f: Any, iterable: Any, /, *more: Any) -> tuple[Any, Any]:
             if made is not None:
                 return made, None
         return Mapped(f, iterables), None
+    if f is not next and more:
+        made = _mapped_beside_others(f, iterables)
+        if made is not None:
+            return made
     iterators, recs = in_step.begin(iterables)
     back = in_step.back_of([None, *recs])
     if f is next:
@@ -672,6 +683,48 @@ def _map(f: Any, iterable: Any, /, *more: Any) -> tuple[Any, Any]:
         return Iterator(in_step.along(_mapping(f), iterator, iterator), "map"), back
     groups = in_step.abreast(iterators)
     return Iterator(in_step.along(_mapping_groups(f), groups, groups), "map"), back
+
+
+_LONG = 10_000
+
+
+def _mapped_beside_others(f: Any, iterables: tuple[Any, ...]) -> tuple[Any, Any] | None:
+    """`map` of lists, tuples, ranges, and what repeats one object; None of others."""
+    lists: list[list[Any]] = []
+    repeated: list[int] = []
+    for k, x in enumerate(iterables):
+        t = type(x)
+        if t is list:
+            lists.append(x)
+        elif t is tuple or (t is range and len(x) <= _LONG):  # which stay as they are
+            lists.append([*x])
+        elif t is iteration.Endless and x.kind == "repeat" and not x.is_begun():
+            repeated.append(k)
+            lists.append(x.whole[:])
+        else:
+            return None
+    if len(repeated) == len(lists):
+        return None
+    return Mapped(f, tuple(lists), tuple(repeated)), (_run_mapped_beside, iterables, lists)
+
+
+def _run_mapped_beside(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, iterables, lists = back
+    given: list[Any] = [None, None]
+    for x, items in zip(iterables, lists):
+        taken = None if items is x else shadows.take_list(items)
+        given.append(None)
+        if taken is None:
+            continue
+        if type(x) is tuple:
+            given[-1] = tuple(taken + [None] * (len(x) - len(taken)))
+        elif type(x) is not range:
+            total: Any = None
+            for c in taken:
+                total = accumulate(total, c)
+            if total is not None:
+                shadows.add_item(x.whole, 0, total)
+    return given
 
 
 def _mapping(f: Any) -> Any:

@@ -74,6 +74,9 @@ class Begun(Iterator):
         self.kind = kind
         self._made: Any = None
 
+    def is_begun(self) -> bool:
+        return self._made is not None
+
     @property
     def pairs(self) -> Any:
         made = self._made

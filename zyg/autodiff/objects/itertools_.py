@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from ..trying import bodies
-from . import calls, draining, in_step, iteration, keeping_items, keys, later, listwise, places
+from . import calls, draining, generators, in_step, iteration, keeping_items, keys, later, listwise, places
 from .arithmetic import BINARY_RECORD, of_kink
 from .builtins_ import MISSING, run_shift
 from .calls import known
@@ -90,7 +90,9 @@ def _islice(iterable: Any, *args: Any) -> tuple[Any, Any]:
         y: Any = iteration.Direct(itertools.islice(steps, *args), whole, "islice")
     else:
         iterator, rec = iteration.noted_with_backs(iterable)
-        y, back = _made(picked(itertools.islice(iterator, *args), iterator), "islice", rec)
+        steps = itertools.islice(iterator, *args)
+        pairs = generators.sliced(iterable, steps, args) if type(iterable) is generators.Generator else None
+        y, back = _made(pairs or picked(steps, iterator), "islice", rec)
     return y, None if back is None else (calls.run_padded, back, 2 + len(args))
 
 
@@ -266,11 +268,16 @@ draining.LEADING[_Spread] = _leading_spread
 
 @known(itertools.accumulate)
 def _accumulate(iterable: Any, func: Any = None, *, initial: Any = None) -> tuple[Any, Any]:
-    if type(iterable) is list:
+    t, of_tuple = type(iterable), None
+    if t is tuple or (t is range and len(iterable) <= _LONG):  # which stay as they are
+        iterable = [*iterable]
+        of_tuple = (_run_of_tuple, iterable) if t is tuple else None
+        t = list
+    if t is list or t is iteration.Direct:
         if initial is None:
-            return _Totals(iterable, func), None
+            return _Totals(iterable, func), None if of_tuple is None else (_run_accumulate_plainly, of_tuple)
         place = _Running()
-        return _Totals(iterable, func, initial, place), (_run_accumulate, None, place)
+        return _Totals(iterable, func, initial, place), (_run_accumulate, of_tuple, place)
     iterator, rec = iteration.noted_with_backs(iterable)
     step = BINARY_RECORD["add"] if func is None else None
     if initial is None:
@@ -280,14 +287,29 @@ def _accumulate(iterable: Any, func: Any = None, *, initial: Any = None) -> tupl
     return Iterator(pairs, "accumulate"), (_run_accumulate, rec, place)
 
 
+_LONG = 10_000
+
+
+def _run_of_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The items of a tuple stand in a list."""
+    taken = shadows.take_list(back[1])
+    return None if taken is None else (tuple(taken + [None] * (len(back[1]) - len(taken))),)
+
+
+def _run_accumulate_plainly(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    whole = back[1][0](back[1], None, shadows)
+    return None if whole is None else (None, whole[0])
+
+
 class _Totals(iteration.Begun):
-    """What `accumulate` gives of a list. `place`: of the cotangent of what it begins with, if that is no item."""
+    """What `accumulate` gives of a list, or of what goes by places. `place`: of the cotangent of what it begins with, if that is no item."""
 
-    __slots__ = ("function", "initial", "items", "place")
+    __slots__ = ("function", "initial", "items", "parts", "place")
 
-    def __init__(self, items: list[Any], function: Any, initial: Any = None, place: Any = None):
+    def __init__(self, items: Any, function: Any, initial: Any = None, place: Any = None):
         super().__init__("accumulate")
-        self.items: list[Any] | None = items  # as long as it has given nothing
+        self.items: Any = items  # as long as it has given nothing
+        self.parts: Any = None  # of what goes by places, once it has been looked at
         self.function = function
         self.initial = initial
         self.place = place
@@ -301,23 +323,33 @@ class _Totals(iteration.Begun):
 
     def values(self) -> list[Any] | None:
         """What is added up, as the list is now; None if something has been given already."""
-        if self.items is None:
+        items = self.items
+        if items is None:
             return None
-        return self.items[:] if self.place is None else [self.initial, *self.items]
+        if type(items) is not list:
+            if items.is_begun():
+                return None
+            both = list(items.base)  # no code runs where it steps on
+            items.base = iter(both)
+            items, self.parts = [x for x, _ in both], [part for _, part in both]
+        return items[:] if self.place is None else [self.initial, *items]
 
     def taken(self) -> Any:
         """All is given at once: what `_give_to` gives the cotangents of the values to."""
-        of, self.items = (self.place, self.items), None
-        return of
+        items, self.items = self.items, None
+        if type(items) is list:
+            return self.place, (draining.give_list, items)
+        items.base = iter(())
+        return self.place, (draining.give_parts, items.whole, self.parts)
 
 
-def _give_to(of: tuple[Any, list[Any]], ds: list[Any], shadows: Any) -> None:
+def _give_to(of: tuple[Any, Any], ds: list[Any], shadows: Any) -> None:
     place, items = of
     if place is not None:
         if ds[0] is not None:
             shadows.add_attr(place, "initial", ds[0])
         ds = ds[1:]
-    shadows.add_all(items, 0, ds)
+    items[0](items, ds, shadows)
 
 
 def _drain_totals(it: _Totals) -> tuple[list[Any], tuple[Any, ...]]:

@@ -1,18 +1,21 @@
-"""Compiled patterns, and their matches, and text that is kept as a file is: what they give is text, and places in it, which carries no
-derivative; they call no code.
+"""Compiled patterns, and their matches, text that is kept as a file is, and formats of binary data: what they give is text, and places in it, or
+what is read from bytes, which carries no derivative; they call no code.
 (But for the text itself, `match.string`, which is the object that was searched, and functions that substitutes are asked of.)"""
 
 from __future__ import annotations
 
 import io
 import re
+import struct
 from collections.abc import Callable
 from typing import Any
 
 from .cotangents import INERT
 
-OF_TEXT = frozenset({re.Pattern, re.Match, io.StringIO})
+OF_TEXT = frozenset({re.Pattern, re.Match, io.StringIO, struct.Struct})
 _WITH_COUNTS = INERT | {int}
+_WRITTEN = _WITH_COUNTS | {float, bytearray}  # numbers are written down
+_UNPACKED = type(struct.iter_unpack("b", b""))
 _ITERATORS = type(re.finditer("", ""))  # which `iter(f, sentinel)` gives, too
 
 
@@ -28,22 +31,29 @@ def method(cls: type, name: str, otherwise: Callable[..., Any]) -> Callable[...,
     """A method of such an object, as a function of it; `otherwise`: for other arguments."""
     find: Callable[..., Any] = getattr(cls, name)
     plain = INERT if name in ("groups", "groupdict") else _WITH_COUNTS  # these give their argument back
+    if cls is struct.Struct:
+        plain = _WRITTEN
 
     def call(owner: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         if kwargs or not plain.issuperset(map(type, args)):
             return otherwise(owner, *args, **kwargs)
-        return find(owner, *args), None
+        return told(find, owner, args), None
 
     return call
 
 
+def told(find: Callable[..., Any], owner: Any, args: tuple[Any, ...]) -> Any:
+    """What is a constant in second derivatives, too (`texts`)."""
+    return find(owner, *args)
+
+
 def are_matches(x: Any) -> bool:
-    """Whether an iterator is what `finditer` gives.
+    """Whether an iterator is what `finditer` gives, or `struct.iter_unpack`.
 
     >>> are_matches(re.finditer("a", "aa")), are_matches(iter(lambda: 1, 1)), are_matches(iter("aa"))
     (True, False, False)
     """
-    return type(x) is _ITERATORS and type(_searching(x)) is _SCANNERS
+    return type(x) is _UNPACKED or type(x) is _ITERATORS and type(_searching(x)) is _SCANNERS
 
 
-__all__ = ["OF_TEXT", "are_matches", "method"]
+__all__ = ["OF_TEXT", "are_matches", "method", "told"]

@@ -18,6 +18,7 @@ from . import calls, construction, draining, iteration, keys, later, reentry, su
 from .arithmetic import RULES, find, is_python, number_back
 from .builtins_ import ask, shift
 from .calls import method
+from .cotangents import INERT, NUMBERS
 from .iterables_ import order_of
 from .iteration import Iterator
 from .passing import passes
@@ -108,13 +109,25 @@ def run_cleared(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 @method(list, "copy", exact=True)
 def _list_copy(x: list[Any]) -> tuple[Any, Any]:
     y = list.copy(x)
-    return y, (subscripts.run_list_slice, y, x, range(len(y)))
+    return y, (subscripts.run_list_part, y, x, 0)
 
 
 @method(list, "reverse", exact=True)
 def _reverse(x: Any) -> tuple[Any, Any]:
-    subscripts.base_of(x).reverse(x)
-    return None, (run_permuted, x, range(len(x) - 1, -1, -1))
+    if type(x) is list:
+        x.reverse()
+    else:
+        subscripts.base_of(x).reverse(x)
+    return None, (run_reversed, x, len(x))
+
+
+def run_reversed(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, x, count = back
+    shadow = shadows.items.get(id(x))
+    if shadow:
+        if len(shadow) < count:
+            shadow.extend([None] * (count - len(shadow)))
+        shadow.reverse()
 
 
 @method(list, "sort")
@@ -122,6 +135,11 @@ def _reverse(x: Any) -> tuple[Any, Any]:
 def _sort(x: list[Any], *, key: Any = None, reverse: bool = False) -> tuple[Any, Any]:
     """(What is called meanwhile finds an empty list, and an exception leaves the items in the order that sorting has come to.)"""
     items = list.copy(x)
+    if key is None and type(reverse) is bool and NUMBERS.issuperset(map(type, items)):  # nobody is asked
+        order = sorted(range(len(items)), key=items.__getitem__, reverse=reverse)
+        list.clear(x)
+        list.extend(x, [items[k] for k in order])
+        return None, (run_permuted, x, order)
     order = list(range(len(items)))
     list.clear(x)
     asked = None
@@ -357,8 +375,13 @@ def _text_methods(cls: type) -> None:
     method(cls, "join", exact=True)(functools.partial(_join, cls.join))
 
 
+_LISTED = frozenset({list, tuple})
+
+
 def _join(f: Any, separator: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """CPython makes a list of the items before it joins them: where that runs differentiated code, it is made by such code."""
+    if not kwargs and len(args) == 1 and type(args[0]) in _LISTED and INERT.issuperset(map(type, args[0])):
+        return f(separator, args[0]), None
     if kwargs or len(args) != 1 or not (isinstance(args[0], Iterator) or is_python(find(type(args[0]), "__iter__"))):
         return ask(f, separator, *args, **kwargs)
     items, drain = draining.drained(args[0], asked=True)

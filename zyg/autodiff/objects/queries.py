@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import functools
 import operator
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from types import WrapperDescriptorType
+from types import FunctionType, WrapperDescriptorType
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from zyg.errors import Unsupported
 
 from ..identity import note
 from ..trying import bodies
-from . import calls, foreign, later
+from . import calls, fields_apart, foreign, later
 from .arithmetic import behind_answer, derives, find, find_special, is_python
 from .cotangents import DATES
 from .ordering import is_quiet
@@ -209,12 +210,18 @@ def _note_asked_by_hash(cls: type) -> bool:
     return find(cls, "__contains__") in _BY_HASH and later.knowledge.has_plain_shadow(cls) and _note(ASKED_BY_HASH, cls)
 
 
-def _is_flat(x: Any) -> bool:
-    """Whether something is a container whose items run no Python code when they are compared."""
+def _is_flat(x: Any, further: int = 2) -> bool:
+    """Whether something is a container whose items run no Python code when they are compared; they may be such containers, so deep."""
     cls = type(x)
     if cls is dict:
-        return PLAIN.issuperset(map(type, x)) and PLAIN.issuperset(map(type, x.values()))
-    return cls in _FLAT and PLAIN.issuperset(map(type, x))
+        if not PLAIN.issuperset(map(type, x)):
+            return False
+        x = x.values()
+    elif cls not in _FLAT:
+        return False
+    if PLAIN.issuperset(map(type, x)):
+        return True
+    return further > 0 and all(type(v) in PLAIN or _is_flat(v, further - 1) for v in x)
 
 
 _FLAT = frozenset({tuple, list, set, frozenset, deque})
@@ -405,6 +412,8 @@ def text(f: Callable[[Any], str], x: Any) -> tuple[str, Any] | None:
         slot, method = "__repr__", find(cls, "__repr__")
     if type(method) is WrapperDescriptorType and method in _SAYING_ARGUMENTS:
         return (f(x), None) if PLAIN.issuperset(map(type, _arguments(x))) else None
+    if type(method) is FunctionType and method.__code__ is _OF_DATACLASSES and _tells_fields(method, x):
+        return f(x), None
     made = _by_method(slot, x) if is_python(method) else None
     if made is None:
         return None
@@ -413,6 +422,28 @@ def text(f: Callable[[Any], str], x: Any) -> tuple[str, Any] | None:
         y = _complained(f, y, back)
     return y, back
 
+
+@dataclasses.dataclass
+class _Example:
+    pass
+
+
+# The code of the function that dataclasses put around the `__repr__` that they write.
+_OF_DATACLASSES = vars(_Example)["__repr__"].__code__
+
+
+def _tells_fields(method: Any, x: Any) -> bool:
+    """Whether a `__repr__` is one that the library has written, and runs no code of the user's: what the fields hold is plain."""
+    written = getattr(method, "__wrapped__", None)
+    if type(written) is not FunctionType or written.__code__.co_filename != "<string>":
+        return False
+    names = fields_apart.names_of(type(x))
+    return names is not None and all(
+        later.accesses.reads_plainly(x, name) and type(getattr(x, name, x)) in PLAIN for name in names
+    )
+
+
+calls.known(_tells_fields, exact=True)(functools.partial(calls.call_plainly, _tells_fields))
 
 _BRACKETS = {list: "[]", tuple: "()", dict: "{}"}
 

@@ -68,7 +68,7 @@ TOLD = frozenset(
 # Modules whose functions give what they have made of text, if they were given nothing else.
 READ = frozenset(
     "json.decoder json.scanner csv pathlib pathlib._local pathlib._abc posixpath ntpath genericpath shlex configparser "
-    "urllib.parse html tempfile uuid base64 hmac fnmatch glob shutil locale codecs mimetypes platform".split()
+    "ast difflib urllib.parse html tempfile uuid base64 hmac fnmatch glob shutil locale codecs mimetypes platform".split()
 )
 
 _OWN = "zyg.autodiff.objects.stdlib_"  # what stands there for code in C

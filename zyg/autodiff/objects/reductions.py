@@ -155,6 +155,9 @@ def _run_prod(back: tuple[Any, ...], d: Any, shadows: Any, beyond: tuple[Any, ..
 # ------------------------------------------------------------------------------------------------- min and max
 
 
+_PLAIN_OR_TUPLES = reach.PLAIN | {tuple}
+
+
 def _extreme(function: Any, better: Any) -> Any:
     def handler(*args: Any, key: Any = None, default: Any = MISSING) -> tuple[Any, Any]:
         if len(args) != 1:
@@ -176,7 +179,7 @@ def _extreme(function: Any, better: Any) -> Any:
         if type(iterable) is list or standing:
             (items, drain), rest = draining.drained(iterable), None
         else:
-            quiet = reach.PLAIN if alone else frozenset[type]()
+            quiet = _PLAIN_OR_TUPLES if alone else frozenset[type]()
             items, drain, rest = draining.leading(iterable, quiet)
         if not items:
             if default is MISSING:

@@ -237,7 +237,7 @@ class Shadows:
         items: Any = None
         if type(shadow) is dict or not isinstance(shadow, Holder):
             items = shadow
-        elif part.startswith("__"):  # which any object has
+        elif part[:2] == "__":  # which any object has
             items = shadow.__dict__
         old = getattr(shadow, part, None) if items is None else items.get(part)
         if type(old) is tuple and type(d) is tuple and len(old) == len(d):
@@ -297,7 +297,10 @@ class Shadows:
         """Add to the cotangents of the items from `start` on."""
         shadow = self.items.get(id(sequence))
         if shadow is None:
-            shadow = self.new_list(sequence)
+            shadow = self.items[id(sequence)] = [None] * start
+            shadow += ds
+            self.kept.append(sequence)
+            return
         there = len(shadow) - start  # how many have a place in the shadow
         if there <= 0:
             shadow += [None] * -there

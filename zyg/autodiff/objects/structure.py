@@ -18,11 +18,13 @@ from typing import Any
 import numpy as np
 
 from zyg.autodiff import objects
+from zyg.autodiff.identity import ByIdentity
+from zyg.backend.cpython import type_version, version_word
 from zyg.errors import Unsupported
 from zyg.gradient_classes import closure_gradient_class, gradient_class
 
 from . import foreign, iteration
-from .cotangents import DATES, INERT, NUMERIC, Refused, is_closed, is_number
+from .cotangents import DATES, INERT, NUMERIC, SETS, Refused, is_closed, is_number
 from .shadows import join_class, shadow_dtype
 
 Form = tuple[Any, ...]
@@ -63,60 +65,93 @@ def form(x: Any, seen: Seen | None = None) -> Form:
         return NUMBER
     if t in INERT:
         return NOTHING
-    if t is dict and _FLAT.issuperset(map(type, x.values())):  # (as in tables of records, of which there may be many)
-        seen = Seen() if seen is None else seen
-        if id(x) in seen:
-            return seen[id(x)]
-        if _REALS.issuperset(map(type, x.values())):
-            made = ("dict", x, Flat.fromkeys(x, NUMBER))
-        else:
-            made = ("dict", x, Flat({k: NUMBER if type(v) in _REALS else NOTHING for k, v in x.items()}))
-        seen[id(x)] = ("again", made)
-        return made
-    if is_number(x):
-        return NUMBER
-    if issubclass(t, np.ndarray):
-        return ("array", x) if x.dtype.kind in "fciu" else NOTHING
-    if is_closed(t) or issubclass(t, (ModuleType, type, BuiltinFunctionType)):
-        return NOTHING
-    seen = Seen() if seen is None else seen
-    if issubclass(t, tuple):
-        if id(x) in seen:
-            return NOTHING
-        seen[id(x)] = NOTHING
-        made: Form = ("tuple", x, _flat_forms(x) or objects.together.look(x, seen) or [form(v, seen) for v in x])
-        del seen[id(x)]
-        return made
-    if id(x) in seen:
-        known = seen[id(x)]  # nothing if it is part of itself
+    if seen is None:
+        seen = Seen()
+    fields = None
+    if t is not dict and t is not list:  # (of which there may be many, as of objects of a class)
+        fields = _fields.get(id(t))
+        if fields is None or not fields.alone or fields.word.value != fields.version:
+            if is_number(x):
+                return NUMBER
+            if issubclass(t, np.ndarray):
+                return ("array", x) if x.dtype.kind in "fciu" else NOTHING
+            if is_closed(t) or issubclass(t, _WITHOUT_FORM):
+                return NOTHING
+            if issubclass(t, tuple):
+                return _form_of_tuple(x, seen)
+            fields = fields_in(t)
+    key = id(x)
+    known = seen.get(key)
+    if known is not None:  # nothing if it is part of itself
         return known if type(known) is tuple else ("again", known.form_of(x))
-    seen[id(x)] = NOTHING
-    made = _form_of_object(x, t, seen)
+    seen[key] = NOTHING
+    if t is dict:
+        made = _form_of_dict(x, seen)
+    elif t is list:
+        made = _form_of_items(x, x, seen)
+    elif fields is not None and fields.alone:
+        made = _form_of_fields(x, fields, seen)
+    else:
+        made = _form_of_object(x, t, seen)
     if made is not NOTHING:
-        seen[id(x)] = ("again", made)
+        seen[key] = ("again", made)
     return made
+
+
+_WITHOUT_FORM = ModuleType, type, BuiltinFunctionType
+
+
+def _form_of_tuple(x: tuple[Any, ...], seen: Seen) -> Form:
+    if id(x) in seen:
+        return NOTHING
+    seen[id(x)] = NOTHING
+    made: Form = ("tuple", x, _flat_forms(x) or objects.together.look(x, seen) or [form(v, seen) for v in x])
+    del seen[id(x)]
+    return made
+
+
+def _form_of_dict(x: dict[Any, Any], seen: Seen) -> Form:
+    kinds = set(map(type, dict.values(x)))
+    if kinds <= _FLAT and type(x) is dict:
+        if kinds <= _REALS:
+            return ("dict", x, Flat.fromkeys(x, NUMBER))
+        return ("dict", x, Flat({k: NUMBER if type(v) in _REALS else NOTHING for k, v in x.items()}))
+    if len(kinds) == 1:
+        alike = objects.together.look(dict.values(x), seen)
+        if alike is not None:
+            return ("dict", x, objects.together.Keyed(list(dict.keys(x)), alike))
+    # (What is asked may load other modules.)
+    return ("dict", x, {k: NUMBER if type(v) is float else form(v, seen) for k, v in list(dict.items(x))})
+
+
+def _form_of_items(x: Any, held: list[Any], seen: Seen) -> Form:
+    kinds = set(map(type, held))
+    if kinds <= _REALS:
+        return ("numbers", x, len(held))
+    if kinds <= INERT:
+        return ("list", x, [NOTHING] * len(held))
+    together = (
+        FlatTuples.of(held) if kinds == _TUPLE else objects.together.look(held, seen) if len(kinds) == 1 else None
+    )
+    return ("list", x, together or [NUMBER if type(v) is float else form(v, seen) for v in held])
+
+
+def _form_of_fields(x: Any, fields: Fields, seen: Seen) -> Form:
+    forms: dict[str, Form] = {}
+    for name in fields.of(x):
+        v = getattr(x, name, None)
+        forms[name] = NUMBER if type(v) is float else NOTHING if v is None else form(v, seen)
+    return ("object", x, forms) if forms else NOTHING
 
 
 def _form_of_object(x: Any, t: type, seen: Seen) -> Form:
     if issubclass(t, SEQUENCES):
-        held = x if t is list else list(iteration.own_items(x))
-        kinds = set(map(type, held))
-        if kinds <= _REALS:
-            return ("numbers", x, len(held))
-        if kinds <= INERT:
-            return ("list", x, [NOTHING] * len(held))
-        together = (
-            FlatTuples.of(held) if kinds == _TUPLE else objects.together.look(held, seen) if len(kinds) == 1 else None
-        )
-        return ("list", x, together or [form(v, seen) for v in held])
+        return _form_of_items(x, list(iteration.own_items(x)), seen)
     if issubclass(t, (set, frozenset)):
         items = tuple(iteration.own_items(x))
         return NOTHING if INERT.issuperset(map(type, items)) else ("set", x, items)
     if issubclass(t, dict):
-        alike = objects.together.look(dict.values(x), seen)
-        if alike is not None:
-            return ("dict", x, objects.together.Keyed(list(dict.keys(x)), alike))
-        return ("dict", x, {k: form(v, seen) for k, v in list(dict.items(x))})  # (modules load others when asked)
+        return _form_of_dict(x, seen)
     if t is MappingProxyType:
         mapping = gc.get_referents(x)[0]
         return form(mapping, seen) if type(mapping) is dict and "__module__" not in mapping else NOTHING
@@ -134,10 +169,7 @@ def _form_of_object(x: Any, t: type, seen: Seen) -> Form:
         return form(x.obj if isinstance(x.obj, array.array) else np.asarray(x), seen)
     if str(t.__dict__.get("__module__")).startswith(_OF_THE_COMPILER):
         return NOTHING
-    names = fields_of(x)
-    if names:
-        return ("object", x, {n: form(getattr(x, n, None), seen) for n in names})
-    return NOTHING
+    return _form_of_fields(x, fields_in(t), seen)
 
 
 def has_fields(t: type) -> bool:
@@ -249,18 +281,53 @@ def content(cell: CellType) -> Any:
         return None
 
 
-def fields_of(x: Any) -> tuple[str, ...]:
-    """The names of what an object holds: those of a dataclass in their order, then `__dict__`, then slots."""
-    from . import classes
+class Fields:
+    """What the objects of a class hold, as far as the class says it. `alone`: they have a form by that, and no other one."""
 
-    cls = type(x)
-    names: dict[str, None] = dict.fromkeys(getattr(cls, "__dataclass_fields__", ()))
-    own = getattr(x, "__dict__", None)  # of any kind, where a class answers to all names
-    if isinstance(own, dict):
-        names.update(dict.fromkeys(own))
-    if issubclass(cls, BaseException):
-        kept = [n for n in classes.attributes_of_c(x) if classes.flows(getattr(x, n, None))]
-        names = dict.fromkeys(["args", *kept, *[n for n in names if n not in classes.OF_ZYG]])
+    __slots__ = ("alone", "declared", "of_exception", "slots", "version", "word")
+
+    def __init__(self, cls: type):
+        self.version = type_version(cls)
+        self.word = version_word(cls)
+        self.declared = tuple(getattr(cls, "__dataclass_fields__", ()))
+        self.of_exception = issubclass(cls, BaseException)
+        self.slots = tuple(_slots_of(cls))
+        self.alone = bool(cls.__flags__ & _HEAP) and not issubclass(cls, SETS) and has_fields(cls)
+
+    def of(self, x: Any) -> Iterable[str]:
+        """The names of what an object holds: those of a dataclass in their order, then `__dict__`, then slots."""
+        own = getattr(x, "__dict__", None)  # of any kind, where a class answers to all names
+        if type(own) is dict and not (self.declared or self.slots or self.of_exception):
+            return tuple(own)
+        names: dict[str, None] = dict.fromkeys(self.declared)
+        if isinstance(own, dict):
+            names.update(dict.fromkeys(own))
+        if self.of_exception:
+            from . import classes
+
+            kept = [n for n in classes.attributes_of_c(x) if classes.flows(getattr(x, n, None))]
+            names = dict.fromkeys(["args", *kept, *[n for n in names if n not in classes.OF_ZYG]])
+        for name in self.slots:
+            if hasattr(x, name):
+                names[name] = None
+        return names
+
+
+_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+_fields = ByIdentity()
+
+
+def fields_in(cls: type) -> Fields:
+    """What is known of the objects of a class."""
+    found = _fields.get(id(cls))
+    if found is None or found.word.value != found.version:
+        found = Fields(cls)
+        if found.version:
+            _fields.note(cls, found)
+    return found
+
+
+def _slots_of(cls: type) -> Iterator[str]:
     for c in cls.__mro__:
         slots = c.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
@@ -269,9 +336,13 @@ def fields_of(x: Any) -> tuple[str, ...]:
                     name = f"_{c.__name__.lstrip('_')}{name}"
                 # (A class may have a property under the name of a slot of its base.)
                 owner = next((k for k in cls.__mro__ if name in k.__dict__), None)
-                if owner is c and hasattr(x, name):
-                    names[name] = None
-    return tuple(names)
+                if owner is c:
+                    yield name
+
+
+def fields_of(x: Any) -> tuple[str, ...]:
+    """The names of what an object holds."""
+    return tuple(fields_in(type(x)).of(x))
 
 
 def holds_numbers(form: Form) -> bool:
@@ -425,17 +496,20 @@ def _list(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, forms = form
     parts = None if take else _together(forms, shadows)
     if parts is not None:
-        return parts if any(p is not None for p in parts) else None
+        return None if not parts or parts[0] is None and _all_none(parts) else parts
     items: list[Any] = list(shadows.items.get(id(x)) or ())
     if take:
         shadows.take_list(x)
     items.extend([None] * (len(forms) - len(items)))
     if type(forms) is FlatTuples and forms.are_gradients(items):
         return items if items.count(None) < len(items) else None
-    if type(forms) is list and forms.count(NOTHING) == len(forms):
+    if type(forms) is list and forms and forms[0] is NOTHING and forms.count(NOTHING) == len(forms):
         return None
-    parts = [gather(f, v, shadows, take) for f, v in zip(forms, items)]
-    if all(p is None for p in parts):
+    parts = [
+        None if f is NOTHING or (v is None and f is NUMBER) else _part(f, v, shadows, take)
+        for f, v in zip(forms, items)
+    ]
+    if _all_none(parts):
         return None
     return [0.0 if p is None and f is NUMBER else p for p, f in zip(parts, forms)]
 
@@ -444,7 +518,7 @@ def _dict(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, forms = form
     together = _together(forms.alike, shadows) if type(forms) is objects.together.Keyed and not take else None
     if together is not None:
-        return dict(zip(forms, together)) if any(p is not None for p in together) else None
+        return None if together[0] is None and _all_none(together) else dict(zip(forms, together))
     items = shadows.items.get(id(x)) or _NO_ITEMS
     if take:
         items = shadows.take_dict(x) or _NO_ITEMS
@@ -456,15 +530,30 @@ def _dict(form: Form, d: Any, shadows: Any, take: bool) -> Any:
         if Refused in map(type, found):
             raise next(c for c in found if type(c) is Refused).error
         return parts if found else None
-    parts = dict.fromkeys(forms)
-    for k, f in forms.items():
-        if f is NUMBER:
-            c = parts[k] = items.get(k)
-            if type(c) is Refused:
-                raise c.error
-        elif f is not NOTHING:
-            parts[k] = gather(f, items.get(k), shadows, take)
-    return None if all(p is None for p in parts.values()) else parts
+    parts = {
+        k: None if f is NOTHING else items.get(k) if f is NUMBER else gather(f, items.get(k), shadows, take)
+        for k, f in forms.items()
+    }
+    kinds = set(map(type, parts.values()))
+    if Refused in kinds:
+        raise next(c for c in parts.values() if type(c) is Refused).error
+    return None if kinds <= _NONE else parts
+
+
+def _part(form: Form, d: Any, shadows: Any, take: bool) -> Any:
+    """The gradient of a part of a value."""
+    if form is not NUMBER:
+        return gather(form, d, shadows, take)
+    if type(d) is Refused:
+        raise d.error
+    return d
+
+
+_NONE = frozenset({type(None)})
+
+
+def _all_none(parts: Iterable[Any]) -> bool:
+    return _NONE.issuperset(map(type, parts))
 
 
 _NO_ITEMS: dict[Any, Any] = {}
@@ -476,8 +565,8 @@ def _object(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     parts = []
     for name, f in forms.items():
         flowing = held.pop(name, None) if take else held.get(name)
-        parts.append(gather(f, flowing, shadows, take))
-    if all(p is None for p in parts):
+        parts.append(_part(f, flowing, shadows, take))
+    if _all_none(parts):
         return None
     return fields_class(type(x), tuple(forms))(*parts)
 

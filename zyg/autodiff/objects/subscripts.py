@@ -206,9 +206,17 @@ def run_tuple_slice(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def run_list_slice(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     """The cotangents of a new list go to the items that it was made of."""
-    taken = shadows.take_list(back[1])
-    if taken is not None:
-        shadows.add_items(back[2], zip(back[3], taken))
+    _, y, x, indices = back
+    taken = shadows.take_list(y)
+    if taken is None:
+        return
+    if indices.step == -1:
+        if len(taken) < len(indices):
+            taken.extend([None] * (len(indices) - len(taken)))
+        taken.reverse()
+        shadows.add_all(x, indices[-1], taken)
+    else:
+        shadows.add_items(x, zip(indices, taken))
 
 
 def run_list_part(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -224,10 +232,13 @@ _LIMITS = frozenset({int, type(None)})
 
 def part_of_list(x: list[Any], key: slice) -> tuple[Any, Any]:
     """`x[a:b]` of a list."""
-    start = key.start
+    start, step = key.start, key.step
+    if step is not None and type(step) is int and type(start) in _LIMITS and type(key.stop) in _LIMITS:
+        y = x[key]
+        return y, (run_list_slice, y, x, range(*key.indices(len(x))))
     if start is None:
         start = 0
-    if type(start) is not int or key.step is not None or type(key.stop) not in _LIMITS:
+    if type(start) is not int or step is not None or type(key.stop) not in _LIMITS:
         return plain_getitem(x, key)  # something may be asked for its index
     y = x[key]
     return y, (run_list_part, y, x, start if start >= 0 else max(start + len(x), 0))
@@ -329,9 +340,12 @@ def plain_delitem(x: Any, key: Any) -> Any:
 @passes()
 def record_setitem(x: Any, key: Any, value: Any) -> Any:
     t = type(x)
-    if t is list and type(key) is int:
-        x[key] = value
-        return (run_list_set, x, key if key >= 0 else key + len(x))
+    if t is list:
+        if type(key) is int:
+            x[key] = value
+            return (run_list_set, x, key if key >= 0 else key + len(x))
+        if type(key) is slice and (type(value) is list or type(value) is tuple):
+            return _set_part(x, key, value)
     if t is dict or t in _DICTS:
         if iteration.is_label(key):
             x[key] = value
@@ -413,12 +427,36 @@ def run_dict_set(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None, shadows.take_key(back[1], back[2])
 
 
+def _set_part(x: list[Any], key: slice, value: Any) -> Any:
+    """`x[a:b] = value` of lists and tuples."""
+    if key.step is not None or type(key.start) not in _LIMITS or type(key.stop) not in _LIMITS or value is x:
+        return plain_setitem(x, key, value)  # something may be asked for its index
+    start, stop, _ = key.indices(len(x))
+    x[key] = value
+    return (_run_set_part, x, start, max(stop, start), value, len(value))
+
+
+def _run_set_part(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, x, start, stop, value, count = back
+    shadow = shadows.list_of(x)
+    taken = shadow[start : start + count]
+    if len(shadow) > start:
+        shadow[start : start + count] = [None] * (stop - start)
+    if not taken:
+        return None
+    if type(value) is list:
+        shadows.add_all(value, 0, taken)
+        return None
+    return None, None, tuple(taken) + (None,) * (count - len(taken))
+
+
 def _set_slice(x: Any, key: slice, value: Any) -> Any:
     by_itself = is_python(find(type(value), "__next__"))  # only an iterator is asked for its length
     iterator, rec = iteration.listed(value) if by_itself else iteration.pairs(value)
     both = list(zip(iterator, repeat(None)) if rec is None else iterator)
     start, stop, step = key.indices(len(x))
-    x[key] = [v for v, _ in both] if isinstance(x, list) else type(x)(x.typecode, [v for v, _ in both])
+    items = [v for v, _ in both]
+    base_of(x).__setitem__(x, key, items if isinstance(x, list) else type(x)(x.typecode, items))
     backs = [b for _, b in both]
     if step == 1:
         return (run_set_slice, x, start, max(stop, start), backs, rec)
@@ -456,6 +494,18 @@ def give_each(taken: Any, backs: Any, shadows: Any) -> None:
 
 @passes()
 def record_delitem(x: Any, key: Any) -> Any:
+    t = type(x)
+    if t is list and type(key) is int:
+        del x[key]
+        return (run_deleted, x, (key if key >= 0 else key + len(x) + 1,))
+    if t is dict and type(key) in UNASKED:
+        del x[key]
+        return (run_dict_deleted, x, key)
+    return _delete_other_item(x, key)
+
+
+@passes()
+def _delete_other_item(x: Any, key: Any) -> Any:
     method = find_special(type(x), "__delitem__")
     if is_python(method):
         return calls.call(method.__get__(x, type(x)), (key,))[1]

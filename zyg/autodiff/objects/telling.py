@@ -25,7 +25,7 @@ from .passing import passes
 
 # Their functions that keep what they are given, or give it back.
 _KEEPING = frozenset(
-    "logging.makeLogRecord json.encoder.JSONEncoder.iterencode logging.LoggerAdapter logging.config string.Formatter json.load".split()
+    "logging.makeLogRecord json.encoder.JSONEncoder.iterencode logging.LoggerAdapter logging.config string.Formatter json.load difflib.SequenceMatcher".split()
 )
 _STORING = "__init__", "__new__", "__setattr__", "__call__"
 
@@ -153,14 +153,14 @@ def _behind(module: str) -> list[Any]:
 
 @passes()
 def read(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    if is_only_read(args, kwargs):
+    if is_only_read(args, kwargs) or _chooses_text(f, args, kwargs):
         return f(*args, **kwargs), None
     return call_bound(entry_of(f), f, *args, **kwargs)
 
 
 @known(read, exact=True)
 def _read_again(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    if is_only_read(args, kwargs):
+    if is_only_read(args, kwargs) or _chooses_text(f, args, kwargs):
         return (f(*args, **kwargs), None), None
     made, back = calls.call(call_bound, (entry_of(f), f, *args), kwargs)
     return made, None if back is None else (_run_in_full, back)
@@ -171,6 +171,23 @@ def _run_in_full(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else given[1:]  # (`call_bound` was given the entry besides)
 
 
+def _chooses_text(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether it is `difflib.get_close_matches`, which goes through words, those that are keys of a dict, too; the numbers that it is given
+    say how many, and how close."""
+    if (
+        f.__name__ != "get_close_matches"
+        or len(args) < 2
+        or not _HOW.issuperset(map(type, (*args[2:], *kwargs.values())))
+    ):
+        return False
+    return type(args[0]) is str and type(args[1]) in _WORDS and _TEXT.issuperset(map(type, args[1]))
+
+
+_HOW = frozenset({int, float})
+_WORDS = frozenset({list, tuple, dict, set, frozenset})
+_TEXT = frozenset({str})
+
+
 def is_only_read(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether nothing is given but text, and objects of the modules themselves that hold no numbers, and bring no code of the user's
     along."""
@@ -178,6 +195,8 @@ def is_only_read(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     rows = texts.reads_rows(operands[0]) if len(operands) == 1 else None
     if rows is not None:
         return rows
+    if len(operands) == 2 and texts.writes_row(*operands):
+        return True
     if not all(texts.is_text(x) or type(x) is object or type(x).__module__ in reach.READ for x in operands):
         return False
     if texts.hold_text(operands):

@@ -6,14 +6,17 @@ import _csv
 import gc
 import io
 import re
+import struct
 import sys
 from abc import ABCMeta
 from collections import OrderedDict
+from collections.abc import Iterator
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType, NoneType
 from typing import Any
 
-from . import calls, foreign, iteration, reach
+from . import calls, foreign, iteration, matches, reach
+from .arithmetic import find, is_python
 from .attributes import ATTRIBUTES
 from .calls import known, method
 from .cotangents import INERT, NUMERIC
@@ -60,9 +63,85 @@ def reads_alone(reader: Any) -> bool:
 
 @known(_csv.reader)
 def _reader(lines: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    if type(lines) in _LINED and _FORMAT.issuperset(map(type, (*args, *kwargs.values()))):
-        return _csv.reader(lines, *args, **kwargs), None
+    if _FORMAT.issuperset(map(type, (*args, *kwargs.values()))):
+        if type(lines) in _LINED:
+            return _csv.reader(lines, *args, **kwargs), None
+        if _runs_code(lines):
+            y, back = calls.call(_reading, (lines, args, kwargs))
+            return y, None if back is None else (_run_reading, back)
     return call_foreign(_csv.reader, lines, *args, **kwargs)
+
+
+def _run_reading(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else given[:2]
+
+
+def _runs_code(lines: Any) -> bool:
+    """Whether lines are made by code that is differentiated: what that does belongs between what is done with the rows."""
+    t = type(lines)
+    if issubclass(t, iteration.Iterator):
+        return True
+    of_library = str(t.__module__).partition(".")[0] in sys.stdlib_module_names
+    return not of_library and any(is_python(find(t, name)) for name in ("__iter__", "__next__", "__getitem__"))
+
+
+_END = object()
+
+
+class Reader:
+    """A `csv.reader` of such lines, in code that is differentiated."""
+
+    def __init__(self, lines: Any, args: tuple[Any, ...], options: dict[str, Any]):
+        self._lines = lines
+        self._format = args, options
+        self.dialect = _dialect(args, options)
+        self.line_num = 0
+
+    def __iter__(self) -> Reader:
+        return self
+
+    def __next__(self) -> list[Any]:
+        lines = [next(self._lines)]
+        while True:
+            self.line_num += 1
+            row = _row(lines, *self._format, False)
+            if row is not None:
+                return row
+            line = next(self._lines, _END)
+            if line is _END:
+                return _row(lines, *self._format, True)
+            lines.append(line)
+
+
+def _reading(lines: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Reader:
+    return Reader(iter(lines), args, options)
+
+
+def _dialect(args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    return _csv.reader((), *args, **options).dialect
+
+
+class _GoesOn(Exception):
+    pass
+
+
+def _row(lines: list[str], args: tuple[Any, ...], options: dict[str, Any], are_all: bool) -> Any:
+    """The row that lines are; None if it goes on."""
+
+    def given() -> Iterator[str]:
+        yield from lines
+        if not are_all:
+            raise _GoesOn
+
+    try:
+        return next(_csv.reader(given(), *args, **options))
+    except _GoesOn:
+        return None
+
+
+for _function in (_dialect, _row, matches.told):  # which get text
+    known(_function, exact=True)(partial(calls.call_plainly, _function))
 
 
 def _rows(reader: Any) -> tuple[Any, Any]:
@@ -73,8 +152,14 @@ def _lines_read(reader: Any) -> tuple[Any, Any]:
     return reader.line_num, None
 
 
+def _of_format(name: str) -> Any:
+    return lambda x: (getattr(x, name), None)
+
+
 iteration.SOURCES[READER] = _rows
 ATTRIBUTES[READER, "line_num"] = _lines_read
+for _name in ("format", "size"):
+    ATTRIBUTES[struct.Struct, _name] = _of_format(_name)
 
 
 def reads_rows(x: Any) -> bool | None:
@@ -108,6 +193,23 @@ def _writes_alone(writer: Any) -> bool:
 
 def _is_row(row: Any) -> bool:
     return type(row) in (list, tuple) and _CELLS.issuperset(map(type, row))
+
+
+def writes_row(x: Any, row: Any) -> bool:
+    """Whether a `csv.DictWriter` writes a row, or several, by C code and the library's own code alone."""
+    csv = sys.modules.get("csv")
+    if csv is None or type(x) is not csv.DictWriter:
+        return False
+    held = vars(x)
+    writer, names = held.get("writer"), held.get("fieldnames")
+    if type(writer) is not WRITER or not _writes_alone(writer) or type(held.get("restval")) not in _CELLS:
+        return False
+    if type(names) not in (list, tuple) or not _TEXTS.issuperset(map(type, names)):
+        return False
+    rows = row if type(row) in (list, tuple) else (row,)
+    return all(
+        type(r) is dict and INERT.issuperset(map(type, r)) and _CELLS.issuperset(map(type, r.values())) for r in rows
+    )
 
 
 @method(WRITER, "writerow", exact=True)

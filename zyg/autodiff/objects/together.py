@@ -33,6 +33,7 @@ FEW = 3  # as many are looked at one by one
 _REALS = frozenset({float, int})
 _NUMBERS = {float}
 _NONE = type(None)
+_NOTHING_GIVEN = {_NONE}
 _NO_OBJECTS = INERT | _REALS | {tuple, np.ndarray}
 
 
@@ -89,10 +90,18 @@ def look(values: Iterable[Any], seen: structure.Seen) -> Alike | None:
     held = list(values)
     if len(held) <= FEW or type(held[0]) in _NO_OBJECTS:
         return None
+    kind = _kind_of(held[0]) if len(held) <= _SHORT else None
+    if _unlike.get(kind):
+        _unlike[kind] -= 1
+        return None
     found: list[Alike] = []
     try:
         made = _column(held, set(map(type, held)), found)
     except _Unlike:
+        if kind is not None:
+            if len(_unlike) >= _MANY:
+                _unlike.clear()
+            _unlike[kind] = _LEFT_OUT
         return None
     if not isinstance(made, Alike) or any(group._meets(seen) for group in found):
         return None
@@ -101,6 +110,24 @@ def look(values: Iterable[Any], seen: structure.Seen) -> Alike | None:
             seen.update(group.places)
     seen.groups.append(made)
     return made
+
+
+# Few values of a kind that has turned out not to be alike most likely are not, the next times either: to find out takes as long as to
+# look at each by itself.
+_unlike: dict[Any, int] = {}
+_LEFT_OUT = 16
+_SHORT = 32
+_MANY = 1000
+
+
+def _kind_of(x: Any) -> Any:
+    """Of a dict its keys; of an object the address of its class, which may be that of another one later; None of a list."""
+    if type(x) is not dict:
+        return None if type(x) is list else id(type(x))
+    return tuple(x) if _KEYS.issuperset(map(type, x)) else None
+
+
+_KEYS = frozenset({str, int})
 
 
 def _column(held: list[Any], kinds: set[type], found: list[Alike]) -> Column:
@@ -144,21 +171,26 @@ def _gathered(column: Column, count: int, flowing: Callable[[], Iterable[Any]], 
 _Make = Callable[[Iterable[tuple[Any, ...]]], Iterable[Any]]
 
 
-def _put_together(make: _Make, columns: list[Any]) -> list[Any] | None:
-    """The gradients of all, from the columns of what they hold."""
+def _put_together(make: _Make, columns: list[Any], count: int) -> list[Any] | None:
+    """The gradients of so many, from the columns of what they hold."""
     none = True  # whether there may be one that has nothing
+    given: list[list[Any]] = []  # the columns in which there is something
     for column in columns:
         if type(column) is list:
             kinds = set(map(type, column))
             if Refused in kinds:
                 return None
             none = none and _NONE in kinds
-    rows = zip(*columns)
+            if kinds != _NOTHING_GIVEN:
+                given.append(column)
     if not none:
-        return list(make(rows))
-    found = list(rows)
-    made = iter(make([row for row in found if any(d is not None for d in row)]))
-    return [next(made) if any(d is not None for d in row) else None for row in found]
+        return list(make(zip(*columns)))
+    with_some = sorted({k for column in given for k, d in enumerate(column) if d is not None})
+    result = [None] * count
+    rows = zip(*[map(column.__getitem__, with_some) if type(column) is list else column for column in columns])
+    for k, gradient in zip(with_some, make(rows)):
+        result[k] = gradient
+    return result
 
 
 class Columned(Alike):
@@ -187,7 +219,7 @@ class Columned(Alike):
             if made is None:
                 return None
             columns.append(made)
-        return _put_together(make, columns)
+        return _put_together(make, columns, len(self))
 
 
 class Objects(Columned):
@@ -208,20 +240,29 @@ class Objects(Columned):
 
     def prepare(self, shadows: Any) -> None:
         super().prepare(shadows)
-        if not shadows.holders.keys().isdisjoint(self.places):
+        if self.plan.few or not shadows.holders.keys().isdisjoint(self.places):
             return
-        made = CLASSES.get(id(self.cls))
-        if made is None or made.__asked__:
-            made = class_for(self.held[0], made)
+        made = self._of_holders()
         shadows.holders.update(zip(self.places, [made() for _ in self.held]))
 
+    def _of_holders(self) -> type[Holder]:
+        made = CLASSES.get(id(self.cls))
+        return class_for(self.held[0], made) if made is None or made.__asked__ else made
+
     def gather(self, shadows: Any) -> list[Any] | None:
+        readers = [self.plan.reader(name) for name in self.names]
         holders = list(map(shadows.holders.get, self.places))
-        if None in holders:
-            return None
-        flowing = [functools.partial(self.plan.reader(name), holders) for name in self.names]
+        missing = not all(holders)
+        if missing:
+            self.plan.few = len(list(filter(None, holders))) < len(holders) // 2
+            nothing = self._of_holders()()
+            holders = [nothing if holder is None else holder for holder in holders]
+        flowing = [functools.partial(reader, holders) for reader in readers]
         cls = structure.fields_class(self.cls, self.names)
-        return self.put_together(lambda rows: map(tuple.__new__, repeat(cls), rows), flowing, shadows)
+        made = self.put_together(lambda rows: map(tuple.__new__, repeat(cls), rows), flowing, shadows)
+        if made is not None and not missing and not all(made):
+            self.plan.few = len(list(filter(None, made))) < len(made) // 2
+        return made
 
 
 class Dicts(Columned):
@@ -332,11 +373,15 @@ def gather(alike: Alike, shadows: Any) -> list[Any] | None:
 class Plan:
     """How the attributes of the instances of a class are read: by code of the class's own, which CPython specialises for it."""
 
-    __slots__ = ("names", "read", "readers", "version")
+    __slots__ = ("few", "names", "read", "readers", "version", "without_dict")
 
     def __init__(self, cls: type, names: tuple[str, ...], version: int):
         self.version = version
         self.names = names
+        self.without_dict = not cls.__dictoffset__  # up to 3.11; below zero from 3.12 on
+        self.few = (
+            False  # of many instances few had cotangents, the last time: shadows are made for those that get some
+        )
         self.read = _compiled("".join([f"[x.{name} for x in xs]," for name in names]))
         self.readers: dict[str, Callable[..., list[Any]]] = {}
 
@@ -354,32 +399,35 @@ class Plan:
             columns = self.read(held)
         except AttributeError:
             return None
-        kinds = [set(map(type, column)) for column in columns]
-        return (columns, kinds) if self._no_others(held, kinds) else None
+        kinds = self._kinds(held, columns)
+        return None if kinds is None else (columns, kinds)
 
-    def _no_others(self, held: list[Any], kinds: list[set[type]]) -> bool:
-        """Whether instances that have these attributes, of these types, have no others. (To ask an object for its `__dict__` makes one,
+    def _kinds(self, held: list[Any], columns: tuple[list[Any], ...]) -> list[set[type]] | None:
+        """The types of what the attributes are, of instances that have no others, else None. (To ask an object for its `__dict__` makes one,
         and all that reads its attributes slower from then on: only those are asked that have been before, as the first one has.)"""
+        if self.without_dict:
+            return _kinds_of(columns)
         cls = type(held[0])
-        known = {type(cls)}.union(*kinds)
-        asked = []
-        others = held[1:] if dict in map(type, gc.get_referents(held[0])) else held
+        asked = held[:1] if dict in map(type, gc.get_referents(held[0])) else []
+        others = held[len(asked) :]
         refers_to = gc.get_referents(*others)
         found = set(map(type, refers_to))
         if found == {dict, type(cls)} and len(refers_to) == 2 * len(others):
-            return self._names_in_dicts(cls, held)
+            return _kinds_of(columns) if self._names_in_dicts(cls, held) else None
         if dict in found:
             others, asked = [], []
             for x in held:
                 (asked if dict in map(type, gc.get_referents(x)) else others).append(x)
             refers_to = gc.get_referents(*others)
             found = set(map(type, refers_to))
-        elif others is not held:
-            asked = held[:1]
         # Each of the others refers to its class and to what its attributes are.
-        if any(issubclass(kind, dict) for kind in found) or not found <= known:
-            return False
-        return len(refers_to) == len(others) * (1 + len(self.names)) and (not asked or self._names_in_dicts(cls, asked))
+        if len(refers_to) != len(others) * (1 + len(self.names)) or (asked and not self._names_in_dicts(cls, asked)):
+            return None
+        if found == {float, type(cls)} and len(asked) < 2 and all(type(column[0]) is float for column in columns):
+            return [_NUMBERS] * len(columns)
+        kinds = _kinds_of(columns)
+        of_attributes = not any(issubclass(kind, dict) for kind in found) and found <= {type(cls)}.union(*kinds)
+        return kinds if of_attributes else None
 
     def _names_in_dicts(self, cls: type, asked: list[Any]) -> bool:
         """The same of instances that have a `__dict__`, or a dict in an attribute."""
@@ -391,6 +439,10 @@ class Plan:
         keys = list(chain.from_iterable(dicts))
         # (No dict has a name twice: none of them is longer than it should be, so that none is shorter.)
         return {str}.issuperset(map(type, keys)) and keys == list(self.names) * len(dicts)
+
+
+def _kinds_of(columns: Iterable[list[Any]]) -> list[set[type]]:
+    return [set(map(type, column)) for column in columns]
 
 
 _plans = ByIdentity()

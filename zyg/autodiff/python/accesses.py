@@ -10,6 +10,7 @@ import functools
 from abc import ABCMeta
 from collections.abc import Callable
 from types import (
+    ClassMethodDescriptorType,
     FunctionType,
     MethodDescriptorType,
     MethodType,
@@ -26,7 +27,7 @@ from zyg.ir.core import Const, Instr
 
 from .. import objects
 from ..identity import note
-from ..objects import attributes
+from ..objects import attributes, calls
 from ..objects.arithmetic import find
 from ..objects.classes import read_by_name, set_by_name
 from ..objects.cotangents import FIELD, INERT, NUMERIC, VALUES
@@ -232,6 +233,9 @@ def record_method(x: Any, name: str, table: Methods) -> tuple[Any, Any]:
         if type(y) is MethodType and type(y.__func__) is FunctionType and VALUES.isdisjoint(type(y.__self__).__mro__):
             return y, None  # of an object that has a shadow
     if cls is type or cls is ABCMeta:
+        known = table.of_builtin.get(x)
+        if known is not None:
+            return known, None
         if x in table.of_classes:
             return getattr(x, name), None
         found = type(find(x, name))
@@ -240,6 +244,10 @@ def record_method(x: Any, name: str, table: Methods) -> tuple[Any, Any]:
             note(table.of_classes, x, (x,))
         elif not x.__flags__ & HEAP_TYPE and found in (WrapperDescriptorType, MethodDescriptorType) and _of_it(x, name):
             note(table.of_classes, x, (x,))
+        elif found is ClassMethodDescriptorType and calls.is_of_class(y := getattr(x, name)):
+            # There is one object for all that are equal, which a place can know again.
+            table.of_builtin[x] = y = calls.of_class(y)[0]
+            return y, None
     if name in vars(x) if cls is ModuleType else _reads_plainly(cls, name) or _has_function(cls, name):
         if cls is not ModuleType:
             note_class(cls)

@@ -28,7 +28,7 @@ from zyg.rules import has_ruled_instances
 
 from .. import objects
 from ..identity import lasts, note
-from ..objects import calls, classes, generators, numpy_shortcuts, spreading
+from ..objects import calls, classes, foreign_calls, generators, numpy_shortcuts, spreading
 from ..objects.adapters import adapter, compiled
 from ..objects.arithmetic import find
 from ..objects.cotangents import DATES
@@ -58,7 +58,7 @@ class Methods(dict):
     arguments, that gives value and pullback; PLAIN where the method is read as an attribute, and then called. (Without a `__dict__`
     its methods are found faster.) `checked`: who looks here finds out whether an object has the attribute of its own."""
 
-    __slots__ = ("__qualname__", "checked", "name", "of_classes")
+    __slots__ = ("__qualname__", "checked", "name", "of_builtin", "of_classes")
     __module__ = __name__
 
     def __init__(self, name: str, arity: int, checked: bool):
@@ -66,6 +66,7 @@ class Methods(dict):
         self.name = name
         self.checked = checked
         self.of_classes: set[type] = set()  # the classes that hold a method under this name
+        self.of_builtin: dict[type, BuiltinFunctionType] = {}  # and builtin classes that have a class method
         self.__qualname__ = f"methods_{name}_{arity}"
 
 
@@ -136,6 +137,7 @@ def forget_sites(codes: Iterable[CodeType]) -> None:
     as_they_are.clear()
     for table in methods.values():
         table.of_classes.clear()
+        table.of_builtin.clear()
     for code in codes:
         for constant in code.co_consts:
             if type(constant) is list and constant is not bodies:
@@ -185,6 +187,13 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
             note(known, (f.__func__, arity), (f.__func__,), made)
             _note_method(f, site[_TABLE], made)
         return partial(made, f.__self__)
+    if t is BuiltinFunctionType and calls.is_of_class(f):
+        f, forward = calls.of_class(f)
+        if not calls.takes(forward, arity):
+            return partial(calls.call_wrongly, f)
+        if site[0] is nobody:
+            site[:2] = f, forward
+        return forward
     if t is BuiltinFunctionType and type(f.__self__) is not ModuleType and f.__name__ != "__new__":
         if site[_TABLE] is None:  # where no method is read: it was bound elsewhere
             handler = calls.inherited_handler(type(f.__self__), f.__name__)
@@ -274,7 +283,8 @@ def forward_of_constants(f: Any, site: Site, about: int | tuple[str, ...]) -> An
     are passed by position."""
     t = type(f)
     if isinstance(about, tuple):
-        made = _made_of_constants(f, site, about) if t is type else None
+        of_class = t is type or t is BuiltinFunctionType and calls.is_of_class(f)
+        made = _made_of_constants(f, site, about) if of_class else None
         return made or forward_with_names(f, site, about)
     if t is type:
         return _made_of_constants(f, site, ()) or forward_at(f, site, about)
@@ -284,6 +294,10 @@ def forward_of_constants(f: Any, site: Site, about: int | tuple[str, ...]) -> An
             site[:2] = f, made
             _passing.append(site)
             return made
+    elif t is BuiltinFunctionType and calls.is_of_class(f):
+        return _made_of_constants(f, site, ()) or _of_constants(*calls.of_class(f), site) or forward_at(f, site, about)
+    elif t is BuiltinFunctionType and type(f.__self__) is ModuleType:
+        return _of_constants(f, objects.forward_of(f), site) or forward_at(f, site, about)
     elif t is MethodType and type(f.__self__) is Random and objects.draws.gives_number(f.__func__):
         made = partial(_draw, f.__func__)
         site[_METHOD] = f.__func__, made
@@ -292,13 +306,21 @@ def forward_of_constants(f: Any, site: Site, about: int | tuple[str, ...]) -> An
     return forward_at(f, site, about)
 
 
-def _made_of_constants(cls: type, site: Site, names: tuple[str, ...]) -> Any:
-    """What a class makes, if it says what that means; else None."""
-    short = getattr(objects.forward_of(cls), "of_constants", None)
+def _of_constants(f: Any, forward: Any, site: Site) -> Any:
+    """A function of C code that zyg cannot see into."""
+    made = foreign_calls.of_constants(forward)
+    if made is not None:
+        site[:2] = f, made
+    return made
+
+
+def _made_of_constants(f: Any, site: Site, names: tuple[str, ...]) -> Any:
+    """What a class, or a class method, makes, if it says what that means; else None."""
+    short = getattr(objects.forward_of(f), "of_constants", None)
     if short is None:
         return None
     made = partial(short, names)
-    site[:2] = cls, made
+    site[:2] = f, made
     return made
 
 
@@ -313,12 +335,19 @@ def _draw(f: Any, draws: Any, *args: Any) -> tuple[Any, Any]:
 _BUILTIN = frozenset(CONTAINERS) | DATES | objects.matches.OF_TEXT
 
 
+_REALS = frozenset({int, float})
+
+
 def _note_method_of_builtin(f: BuiltinFunctionType, table: Methods | None) -> None:
     """A method bound to an instance of a builtin class, or of one derived from it."""
     if table is None or f.__name__ != table.name:
         return
     if type(f.__self__) in _BUILTIN:
         table[type(f.__self__)] = calls.method_handler_of(f)
+    elif type(f.__self__) in _REALS:
+        handler = calls.method_handler_of(f)
+        if type(handler) is partial and handler.func is objects.builtins_.ask:  # nothing comes back to the number
+            table[type(f.__self__)] = handler
     elif type(f.__self__) is np.ndarray:
         shortcut = _shortcut(f)
         if shortcut is not None:

@@ -1,7 +1,8 @@
 """Calls with stars among their arguments, and with keywords behind stars: `f(x, *rest, scale=y)`.
 
 The code makes a list, a tuple and a dict of what the call takes apart again. Here a function per shape of such calls, written out,
-is called with the parts; what stands behind stars are tuples mostly, and lists.
+is called with the parts; what stands behind stars are tuples mostly, and lists, and dicts behind two of them (`f(*args, scale=y,
+**options)`, as decorators call).
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from .knowledge import is_permanent, note_code
 from .sites import new_tables
 
 _MANY = 100
+_TEXT = frozenset({str})
+_DISPLAYS = frozenset({"list", "tuple"})
 _found = new_tables()  # forward halves, by function, number of arguments and names
 
 
@@ -34,7 +37,7 @@ def forward_for(f: Any, count: int, names: tuple[str, ...]) -> Any:
     table = _found[1 if bodies else 0]
     key = f, count, names
     made = table.get(key)
-    if made is None and calls.known_entry(f) is not None:
+    if made is None and calls.known_entry(f) is not None and _TEXT.issuperset(map(type, names)):
         made = adapter(f, count, names)
         if made is not None and is_permanent(f):
             note_code(f)
@@ -45,30 +48,42 @@ def forward_for(f: Any, count: int, names: tuple[str, ...]) -> Any:
 
 
 @functools.cache
-def calling(stars: tuple[bool, ...], names: tuple[str, ...]) -> Callable[..., Any]:
-    """A function of `f`, the arguments by position, of which some stand behind a star, and those by keyword, that calls `f`."""
+def calling(stars: tuple[bool, ...], names: tuple[str, ...], further: bool = False) -> Callable[..., Any]:
+    """A function of `f`, the arguments by position, of which some stand behind a star, and those by keyword, that calls `f`; `further`:
+    behind them a dict of other arguments."""
     parts, values = [f"p{k}" for k in range(len(stars))], [f"v{k}" for k in range(len(names))]
-    given = ", ".join(["f", *parts, *values])
+    given = ", ".join(["f", *parts, *values, *["more"] * further])
     options = "{" + ", ".join(f"{name!r}: {v}" for name, v in zip(names, values)) + "}"
     items = "".join(f"*{p}, " if star else f"{p}, " for p, star in zip(parts, stars))
     starred = [p for p, star in zip(parts, stars) if star]
     count = " + ".join([str(len(parts) - len(starred)), *[f"n{p}" for p in starred]])
     kept = [part for p in starred for part in (f"n{p}", f"{p} if type({p}) is list else None")]
+    strange = [f"(type({p}) is not tuple and type({p}) is not list)" for p in starred]
+    named, passed = repr(names), [*values]
+    if further:  # (a name that is there twice is an error)
+        strange.append(f"type(more) is not dict or not {set(names)!r}.isdisjoint(more)")
+        kept += ["more", "keys"]
+        named = f"{named} + keys"
+        passed.append("*more.values()")
     lines = [
         f"def generally({given}):",
         f"    options = {options}",
         "    items = []",
         *[f"    items.extend([{'*' * star}{p}])" for p, star in zip(parts, stars) if len(parts) > 1],
-        f"    return f(*{'items' if len(parts) > 1 else parts[0]}, **options)",
+        f"    return f(*{'items' if len(parts) > 1 else parts[0]}, **{'dict(options), **more' if further else 'options'})",
         f"def forward({given}):",
-        f"    if {' or '.join(f'(type({p}) is not tuple and type({p}) is not list)' for p in starred)}:",
+        f"    if {' or '.join(strange)}:",
         f"        return differentiated(generally)({given})",
+        # (What is put around pullbacks is found by parameters.)
+        *[f"    return forward_by_name({given}, tuple(more))", f"def forward_by_name({given}, keys):"] * further,
         *[f"    n{p} = len({p})" for p in starred],
-        f"    made = forward_for(f, {count}, {names!r})",
+        f"    made = forward_for(f, {count}, {named})",
         "    if made is None:",
-        f"        y, back = call(f, ({items}), {options})",
+        *["        if not TEXT.issuperset(map(type, keys)):", f"            return differentiated(generally)({given})"]
+        * further,
+        f"        y, back = call(f, ({items}), {f'{options} | more' if further else options})",
         "    else:",
-        f"        y, back = made({items}{', '.join(values)})",
+        f"        y, back = made({items}{', '.join(passed)})",
         f"    return y, None if back is None else ({', '.join(['bring', 'back', *kept])})",
         "def bring(back, d, shadows):",
         "    inner = back[1]",
@@ -92,11 +107,18 @@ def calling(stars: tuple[bool, ...], names: tuple[str, ...]) -> Callable[..., An
             lines += [f"    {p} = given[at] if at < len(given) else None", "    at += 1"]
         taken.append(p)
     if names:  # (backs may leave out the last ones)
-        lines.append(f"    {', '.join(values)}, *_ = *given[at:], {', '.join(['None'] * len(values))}")
+        lines.append(f"    {', '.join(values)}, *rest = *given[at:], {', '.join(['None'] * len(values))}")
     taken += values
+    if further:
+        lines += [
+            f"    for key, d in zip(back[{number + 1}], {'rest' if names else 'given[at:]'}):",
+            "        if d is not None:",
+            f"            shadows.add_key(back[{number}], key, d)",
+        ]
+        taken.append("None")
     lines.append(f"    return {', '.join(taken)}")
     scope: dict[str, Any] = {
-        "__name__": __name__, "forward_for": forward_for, "differentiated": calls.differentiated, "call": calls.call, "run": run,
+        "__name__": __name__, "forward_for": forward_for, "differentiated": calls.differentiated, "call": calls.call, "run": run, "TEXT": _TEXT,
     }  # fmt: skip
     exec(compile("\n".join(lines), __file__, "exec"), scope)
 
@@ -108,9 +130,13 @@ def calling(stars: tuple[bool, ...], names: tuple[str, ...]) -> Callable[..., An
                 return []  # it was `generally` that has been left
             # (The call may have changed a list.)
             kept += [len(x), None] if type(x) is tuple else [variables[f"n{p}"], x]
+        if further:
+            kept += [variables["more"], variables["keys"]]
         return [(scope["bring"], *kept)]
 
-    passes(around)(scope["forward"])
+    if further:
+        passes()(scope["forward"])
+    passes(around)(scope["forward_by_name" if further else "forward"])
     passes_in_turn()(scope["forward"])  # which is called in the place of a function that is called so
     calls.known(scope["generally"], exact=True)(scope["forward"])
     return scope["generally"]
@@ -122,9 +148,16 @@ def pass_parts(block: Block, call: Instr, counts: dict[Value, int]) -> None:
     dropped: list[Instr] = []
     names: tuple[str, ...] = ()
     values: list[Value] = []
+    more: list[Value] = []
     if len(call.operands) == 3:
         options = made.get(call.operands[2])
-        if options is None or options.op != "dict" or counts[options.result] != 1:
+        if options is None or options.op != "dict":
+            return
+        before = block.instrs[block.instrs.index(call) - 1]
+        if before.op == "dict_merge" and before.operands[0] is options.result and counts[options.result] == 2:
+            more.append(before.operands[1])
+            dropped.append(before)
+        elif counts[options.result] != 1:
             return
         keys = options.operands[::2]
         names = tuple([k.value for k in keys if isinstance(k, Const) and type(k.value) is str])
@@ -145,15 +178,26 @@ def pass_parts(block: Block, call: Instr, counts: dict[Value, int]) -> None:
             between = block.instrs[begins : block.instrs.index(call)]
             if counts[display.result] != 1 + len(steps) or not others.issuperset(between):
                 return
-            parts = [(v, False) for v in display.operands] + [(i.operands[1], i.op == "list_extend") for i in steps]
+            parts = [(v, False) for v in display.operands]
+            for step in steps:
+                of = made.get(step.operands[1])
+                if step.op == "list_extend" and of is not None and of.op in _DISPLAYS and counts[of.result] == 1:
+                    parts += [(v, False) for v in of.operands]
+                    dropped.append(of)
+                else:
+                    parts.append((step.operands[1], step.op == "list_extend"))
             dropped += [display, *steps, whole]
     if not names and len(parts) == 1:
         return
     for instr in dropped:
         instr.op = "dropped"
-    function = calling(tuple([star for _, star in parts]), names)
+    if not more and not any(star for _, star in parts):
+        call.op, call.attrs = "call_object", {**call.attrs, "keywords": names}
+        call.operands = [call.operands[0], *[v for v, _ in parts], *values]
+        return
+    function = calling(tuple([star for _, star in parts]), names, bool(more))
     call.op, call.attrs = "call_object", {**call.attrs, "keywords": ()}
-    call.operands = [Const(function, OBJECT), call.operands[0], *[v for v, _ in parts], *values]
+    call.operands = [Const(function, OBJECT), call.operands[0], *[v for v, _ in parts], *values, *more]
 
 
 __all__ = ["calling", "forward_for", "pass_parts"]
