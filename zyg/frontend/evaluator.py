@@ -78,7 +78,7 @@ class Inference:
         self.guards.setdefault(key, entry)
 
 
-_NATURAL_OF_NATURALS = frozenset({"stop", "select", "cadd", "cmul"})
+_NATURAL_OF_NATURALS = frozenset({"stop", "select", "cadd", "cmul", "floordiv", "mod"})
 _SHAPED = frozenset({"alloc", "reshape", "broadcast", "view", "transpose", "strided"})
 
 

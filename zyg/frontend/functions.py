@@ -51,6 +51,7 @@ _GENERATOR_FLAG = 0x20
 
 UNCHECKED: set[Any] = set()
 WITH_ADJOINT: set[Any] = set()
+IN_ANY_ORDER: set[Any] = set()
 SHARED: dict[Any, tuple[type, ...]] = {}  # with the classes of numbers whose constants become arguments like others
 
 
@@ -79,6 +80,12 @@ def shared_with_adjoint(function: Any) -> Any:
     return shared_by_flags(function)
 
 
+def in_any_order(function: Any) -> Any:
+    """Decorator for shared code that does not ask how its arguments lie in memory."""
+    IN_ANY_ORDER.add(function.__code__)
+    return function
+
+
 def call_function(
     e: Evaluator, f: FunctionValue, args: list[Abstract], keywords: dict[str, Abstract], library: bool = False
 ) -> Abstract:
@@ -98,7 +105,7 @@ def call_function(
 def _is_shared(e: Evaluator, f: FunctionValue, slots: list[Abstract]) -> bool:
     if f.code not in SHARED or f.code in WITH_ADJOINT and e.context.level > 1:
         return False
-    return not (e.seeming and any(_seems(e, s) for s in slots))
+    return not e.seeming or f.code in IN_ANY_ORDER or not any(_seems(e, s) for s in slots)
 
 
 def _seems(e: Evaluator, v: Abstract) -> bool:

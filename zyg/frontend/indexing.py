@@ -337,7 +337,7 @@ def settled_bound(e: Evaluator, p: Abstract) -> Value | None:
 
 def _bounds(e: Evaluator, start: Value | None, stop: Value | None, length: Value, up: bool) -> tuple[Value, Value]:
     def clip(bound: Value) -> Value:
-        if isinstance(bound, Const) and bound.value >= 0:
+        if e.is_natural(bound):
             wrapped = bound
         elif isinstance(bound, Const):
             wrapped = e.op("add", bound, length)
@@ -345,7 +345,7 @@ def _bounds(e: Evaluator, start: Value | None, stop: Value | None, length: Value
             wrapped = e.op("select", e.op("lt", bound, const(0)), e.op("add", bound, length), bound)
         low = const(0) if up else const(-1)
         high = length if up else e.op("sub", length, const(1))
-        if not (isinstance(wrapped, Const) and up):
+        if not (up and e.is_natural(wrapped)):
             wrapped = e.op("select", e.op("lt", wrapped, low), low, wrapped)
         if isinstance(wrapped, Const) and wrapped.value == 0 and up:
             return wrapped

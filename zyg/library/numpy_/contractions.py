@@ -10,7 +10,7 @@ import numpy as np
 from zyg.frontend import arrays, lists, orders
 from zyg.frontend.arrays import constant
 from zyg.frontend.elementwise import shape_text
-from zyg.frontend.functions import shared_with_adjoint
+from zyg.frontend.functions import in_any_order, shared_with_adjoint
 from zyg.frontend.values import Abstract, Known, Number, TupleValue, describe, is_numeric, known
 from zyg.ir.core import Value
 
@@ -140,6 +140,7 @@ def _contraction_here(e: Evaluator, text: Abstract, *operands: Abstract) -> Abst
     return _contraction(e, text.object, [*operands])
 
 
+@in_any_order
 @shared_with_adjoint
 def apart(text: str, operands: Any) -> Any:
     """The same, compiled once: products of matrices are not fused with what is around them."""
@@ -148,8 +149,12 @@ def apart(text: str, operands: Any) -> Any:
 
 def _contraction_of(e: Evaluator, text: str, given: list[Abstract]) -> Abstract:
     if _multiplies_matrices(text, [arrays.ndim(v) for v in given]):
-        return e.call(known(apart), [Known(text), TupleValue(tuple(given))])
-    return _contraction(e, text, given)
+        made = e.call(known(apart), [Known(text), TupleValue(tuple(given))])
+    else:
+        made = _contraction(e, text, given)
+    if isinstance(made, arrays.ARRAYS) and len(given) > 1:
+        made = orders.contracted(e, made, given, *parse_subscripts(text, [arrays.ndim(v) for v in given]))
+    return made
 
 
 def _multiplies_matrices(text: str, ndims: list[int]) -> bool:
@@ -201,11 +206,7 @@ def _contraction(e: Evaluator, text: str, given: list[Abstract]) -> Abstract:
         terms[:2] = [_contracted(e, a, left, b, right, others)]
     value, letters = terms[0]
     made = _arranged(e, value, letters, output)
-    if isinstance(made, arrays.ARRAYS) and not output:
-        made = arrays.scalar_of(e, made)
-    if isinstance(made, arrays.ARRAYS) and len(given) > 1:
-        made = orders.contracted(e, made, given, inputs, output)
-    return made
+    return arrays.scalar_of(e, made) if isinstance(made, arrays.ARRAYS) and not output else made
 
 
 def _by_axes(e: Evaluator, args: tuple[Abstract, ...]) -> tuple[str, tuple[Abstract, ...]]:
