@@ -341,15 +341,25 @@ def broadcast_shape(
                     fits = e.op("or", fits, e.op("eq", other, const(1)))
                 e.guard(fits, exc, message, *lengths)
             else:
-                first_is_one = e.op("eq", common, const(1))
-                fits = e.op("or", e.op("eq", d, common), e.op("or", first_is_one, e.op("eq", d, const(1))))
-                e.guard(fits, exc, message, *lengths)
-                both = _parts(e, common) | _parts(e, d)
-                common = e.op("select", first_is_one, d, common)
-                e.broadcasts[common] = both
+                common = _joint(e, common, d, exc, message, lengths)
         assert common is not None
         result.append(common)
     return result
+
+
+def _joint(e: Evaluator, one: Value, other: Value, exc: str, message: str, lengths: Sequence[Value]) -> Value:
+    """The length of an axis that two arrays have together. (Where they have been compared before there is nothing to test again.)"""
+
+    def compared() -> Value:
+        first_is_one = e.op("eq", one, const(1))
+        fits = e.op("or", e.op("eq", other, one), e.op("or", first_is_one, e.op("eq", other, const(1))))
+        e.guard(fits, exc, message, *lengths)
+        both = _parts(e, one) | _parts(e, other)
+        common = e.op("select", first_is_one, other, one)
+        e.broadcasts[common] = both
+        return common
+
+    return e.once(("joint length", one, other, exc), compared)
 
 
 def broadcast(e: Evaluator, a: ArrayValue, shape: Sequence[Value]) -> Value:
