@@ -29,7 +29,7 @@ from zyg.ir.types import OBJECT, TAPE, Array, Stack, Type, cotangent_type
 from . import helpers
 from .activity import Summary, summarise
 from .instructions import ReverseInstructions
-from .state import Callee, is_zero
+from .state import is_zero
 from .storage import Storage
 
 
@@ -153,7 +153,6 @@ class _Adjoint(ReverseInstructions):
         callee = self.callee
         if callee is not None:
             forward_name, reverse_name = callee.forward, callee.reverse
-            callee.keeps = self._kept_parameters(saved)
         else:
             forward_name = self.module.unique_name(f"{self.name}.fwd")
             reverse_name = self.module.unique_name(f"{self.name}.rev")
@@ -205,14 +204,6 @@ class _Adjoint(ReverseInstructions):
             seeds=self.seeds,
             saved=tuple(v.type for v in saved),
         )
-
-    def _kept_parameters(self, saved: Sequence[Value]) -> tuple[int, ...]:
-        """Which of the arrays that are lent to it the reverse half sees: of what is saved, and of what the functions save that are called."""
-        kept = [v for v in saved if isinstance(v.type, Array)]
-        for original, info in self.made_by.values():
-            if isinstance(info, Callee):
-                kept += [original.operands[k] for k in info.keeps]
-        return tuple(sorted({k for v in kept for k in self.lent.get(self.activity.rep(v), ())}))
 
     def _never_returns(self) -> Adjoint:
         """The function raises whatever happens: so does its derivative."""

@@ -206,7 +206,7 @@ class ForwardPart(State):
         self._refuse_overlap(
             b, instr, changed, departing("ValueError"), "are written in a recursive function, whose derivative"
         )
-        operands = [self._kept(b, instr, v) if k in callee.keeps else v for k, v in enumerate(instr.operands)]
+        operands = list(instr.operands)
         operands += [self._shadow_or_dummy(b, instr.operands[k]) for k in callee.array_params]
         operands += [self.companions[instr.operands[k]] for k in callee.tape_params]
         shadows = [
@@ -320,9 +320,9 @@ class ForwardPart(State):
         returned = [i.operands for _, i in forward.instructions() if i.op == "return"]
         result = list(saved)
         changing = [p for p, v in zip(forward.params, call.operands) if isinstance(v.type, Array)
-                    and not (self.stays(v) and self.last_writes.lasts(call, v))]  # fmt: skip
+                    and not self._lasts(call, v)]  # fmt: skip
         given = {aliases.find(p) for p in changing}
-        changed = [k for k, v in enumerate(call.results) if isinstance(v.type, Array) and self._changes(call, v)]
+        changed = [k for k, v in enumerate(call.results) if isinstance(v.type, Array) and not self._lasts(call, v)]
         reverse = call.attrs["rule"].reverse
         stored = summary_of(self.module, reverse, self.activity.summaries).stored if given or changed else ()
         for n, v in enumerate(saved):
@@ -341,21 +341,25 @@ class ForwardPart(State):
                 result[n] = helpers.copy(b, v)
         return result
 
-    def _changes(self, reader: Instr, array: Value) -> bool:
-        """Whether an array may be written behind `reader`, by this function or by whoever sees it."""
-        if not self.last_writes.lasts(reader, array):
-            return True
-        return not self.stays(array)
+    def _lasts(self, reader: Instr, array: Value) -> bool:
+        """Whether an array holds until the reverse part has run what `reader` finds there."""
+        return self.stays(array) and self.last_writes.lasts(reader, array)
 
     def _callee(self, call: Instr) -> Callee:
         """The out-of-line adjoint of a callee, made at its first use; recursion finds the names already there. That of a function of the
-        library, which is called in many ways, is by the parameters that vary here, and those that it writes to."""
+        library, which is called in many ways, is by the parameters that vary here, and those that it writes to; and for arrays that
+        stay as they are, or may change before the reverse half has read them, which saves what it wants of those."""
         name = call.attrs["callee"]
         source = self.module.functions[name]
         summary = self.summaries[name]
         wrt = [k for k, v in enumerate(call.operands)
                if not is_library(source) or self.active(v) or k in summary.written or v.type is TAPE]  # fmt: skip
-        key = (name, *wrt) if is_library(source) else (name,)
+        lent = (
+            [k for k in lent_arrays(source, summary) if self._lasts(call, call.operands[k])]
+            if is_library(source)
+            else []
+        )
+        key = (name, tuple(wrt), tuple(lent)) if is_library(source) else (name,)
         if key in self.callees:
             return self.callees[key]
         flowing = 0
@@ -382,6 +386,7 @@ class ForwardPart(State):
                 k for k, t in enumerate(source.results) if differentiable(t) and isinstance(t, Array)
             ),
             tape_params=tuple(k for k, p in enumerate(params) if p.type is TAPE),
+            lent=tuple(lent),
         )  # fmt: skip
         self.callees[key] = callee
         self.module.add(Function(callee.forward))  # placeholders keep the names; the run replaces them
@@ -390,18 +395,15 @@ class ForwardPart(State):
         if code is not None and code.halves:
             from zyg.frontend import readymade
 
-            *codes, callee.keeps = readymade.halves_of(code, wrt)
-            self._readymade_halves(source, callee, codes)
+            self._readymade_halves(source, callee, readymade.halves_of(code, wrt, lent))
             return callee
-        if is_library(source):
-            callee.keeps = tuple(lent_arrays(source, summary))  # for who calls it again, before it is known which
         chosen = [k in wrt for k in range(len(params))]
         type(self)(self.module, name, chosen, self.summaries, "callee", self.callees, callee=callee).run()
         if "offer" in source.attrs:
             from zyg.frontend import readymade  # on demand: code for scalars has none
 
             forward, reverse = self.module.functions[callee.forward], self.module.functions[callee.reverse]
-            readymade.offer_halves(source, summary.key(), wrt, (forward, reverse), callee.keeps)
+            readymade.offer_halves(source, summary.key(), wrt, lent, (forward, reverse))
         return callee
 
     def _readymade_halves(self, source: Function, callee: Callee, codes: Sequence[Readymade]) -> None:

@@ -68,8 +68,9 @@ class Callee:
     seeds: tuple[int, ...]
     array_results: tuple[int, ...]
     tape_params: tuple[int, ...]  # tapes of an inner derivative: a companion goes forward, a shadow tape backward
-    # Array parameters which are read in the reverse half: the caller gives what nobody changes until then (functions of the library only).
-    keeps: tuple[int, ...] = ()
+    lent: tuple[
+        int, ...
+    ]  # array parameters that nobody changes until the reverse half has run (functions of the library only)
 
 
 class Callees(dict[tuple[Any, ...], Callee]):
@@ -232,11 +233,8 @@ class State(ABC):
         self._analyse()
         self.last_writes = LastWrites(self.function, self.activity)
         self.seen_outside = self._seen_outside()
-        self.lent: dict[Value, list[int]] = {}  # parameters by their alias classes
-        if mode == "callee" and is_library(self.function):
-            for k in lent_arrays(self.function, summaries[name]):
-                self.lent.setdefault(self.activity.rep(self.primal_params[k]), []).append(k)
-            self.seen_outside = self._seen_outside(self.lent)
+        if callee is not None and is_library(self.function):
+            self.seen_outside = self._seen_outside_library(callee.lent)
 
     def stays(self, array: Value) -> bool:
         """Whether nobody else changes what an array holds before the reverse part has run."""
@@ -315,17 +313,23 @@ class State(ABC):
             return True
         return self.active(array) or differentiable(array.type) and self.activity.rep(array) in self.moving
 
-    def _seen_outside(self, lent: Collection[Value] | None = None) -> set[Value]:
+    def _seen_outside(self) -> set[Value]:
         """Alias classes of arrays of which others than this function have a hold: they come from outside, or go there, and may
-        change between the forward and the reverse part where these are two functions. `lent`: those that do not, in a function of the
-        library, which calls others of these only."""
+        change between the forward and the reverse part where these are two functions."""
+        seen = {self.activity.rep(p) for p in self.primal_params if isinstance(p.type, Array)}
+        return seen | self._memory_of("call", "pycall", "return", "push", "pop")
+
+    def _seen_outside_library(self, lent: Collection[int]) -> set[Value]:
+        """The same in a function of the library, which calls others of these only: what it hands to them they hand to nobody."""
         of = self.activity.rep
-        seen = {of(p) for p in self.primal_params if isinstance(p.type, Array) and (lent is None or of(p) not in lent)}
-        going = ("call", "pycall", "return", "push", "pop") if lent is None else ("pycall", "return")
-        for _, instr in self.function.instructions():
-            if instr.op in going:
-                seen.update(of(v) for v in [*instr.operands, *instr.results] if isinstance(v.type, Array))
-        return seen
+        params = enumerate(self.primal_params)
+        seen = {of(p) for k, p in params if isinstance(p.type, Array) and k not in lent}
+        return seen | self._memory_of("pycall", "return")
+
+    def _memory_of(self, *ops: str) -> set[Value]:
+        """The alias classes of arrays that these instructions have to do with."""
+        found = [i for _, i in self.function.instructions() if i.op in ops]
+        return {self.activity.rep(v) for i in found for v in [*i.operands, *i.results] if isinstance(v.type, Array)}
 
     def _active_memory(self, v: Value) -> bool:
         return bool(self.activity.varied_by(v) & self.bits) and bool(self.activity.useful_for(v))

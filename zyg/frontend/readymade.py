@@ -6,7 +6,7 @@ what form the result is, and how the code is called.  A function that is found s
 anything else, and those that would have to say so by NeedsBody.
 
 Where derivatives go through it, the two halves of its adjoint (autodiff/forward.py) are kept in the same way, in entries beside its own, one
-for each choice of parameters to differentiate by.
+for each choice of parameters to differentiate by, and of arrays that stay as they are until the reverse half has run.
 
 The entry's name is a digest of the function and the types of its arguments, the options, and all source of zyg: it cannot be stale.  It is
 data alone (`marshal`).
@@ -48,7 +48,7 @@ _wanted: set[str] = set()  # code whose body was asked for in this process
 class Offer:
     """What would be kept of a function if it were compiled by itself (an attribute of it): the name of the entry, and what it gives;
     `halves`: whether its adjoint may be kept, too.  An offer of a half of that has the summary of the whole function, by which parameters it
-    is differentiated, and which array parameters the halves keep."""
+    is differentiated, and which array parameters are lent to it (autodiff/state.py)."""
 
     name: str
     types: tuple[Any, ...]
@@ -57,7 +57,7 @@ class Offer:
     half: str = ""
     summary: tuple[tuple[Any, ...], ...] = ()
     wrt: tuple[int, ...] = ()
-    keeps: tuple[int, ...] = ()
+    lent: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         return f"offer {self.name[:8]}"
@@ -163,14 +163,13 @@ def _halves(e: Evaluator, name: str) -> tuple[Readymade, Any, Any] | None:
     return None if code.symbol in _wanted else (replace(code, halves=name), types, form)
 
 
-def halves_of(code: Readymade, wrt: Sequence[int]) -> tuple[Readymade, Readymade, tuple[int, ...]]:
-    """The halves of the adjoint by these parameters, and which array parameters they keep; NeedsBody if they are not there."""
-    found = _read(_beside(code.halves, wrt))
+def halves_of(code: Readymade, wrt: Sequence[int], lent: Sequence[int]) -> tuple[Readymade, Readymade]:
+    """The halves of the adjoint by these parameters, of which some are lent; NeedsBody if they are not there."""
+    found = _read(_beside(code.halves, wrt, lent))
     if found is not None:
-        *codes, keeps = found
-        forward, reverse = (Readymade(*fields) for fields in codes)
+        forward, reverse = (Readymade(*fields) for fields in found)
         if {forward.symbol, reverse.symbol}.isdisjoint(_wanted) and _is_there(forward) and _is_there(reverse):
-            return forward, reverse, keeps
+            return forward, reverse
     raise NeedsBody(code)
 
 
@@ -179,11 +178,11 @@ def _has_halves(e: Evaluator) -> bool:
     return e.context.level == 1 and not e.context.forwards
 
 
-def _beside(name: str, wrt: Sequence[int] | None = None) -> str:
-    """The entry that says that there are halves, or has those by some parameters."""
+def _beside(name: str, *which: Sequence[int]) -> str:
+    """The entry that says that there are halves, or has those by some parameters, of which some are lent."""
     from zyg.backend.llvm import cache as disk
 
-    return disk.digest(f"the halves of {name} {'' if wrt is None else [*wrt]}")
+    return disk.digest(f"the halves of {name} {[[*numbers] for numbers in which]}")
 
 
 def _read(name: str) -> Any:
@@ -220,14 +219,14 @@ def offer_halves(
     whole: Function,
     summary: tuple[tuple[Any, ...], ...],
     wrt: Sequence[int],
+    lent: Sequence[int],
     halves: tuple[Function, Function],
-    keeps: tuple[int, ...],
 ) -> None:
-    """Have the halves of its adjoint by these parameters kept if the function would be."""
+    """Have the halves of its adjoint by these parameters, of which some are lent, kept if the function would be."""
     offered: Offer | None = whole.attrs.get("offer")
     if offered is not None and offered.halves:
         for half, function in zip(("forward", "reverse"), halves):
-            function.attrs["offer"] = replace(offered, half=half, summary=summary, wrt=tuple(wrt), keeps=keeps)
+            function.attrs["offer"] = replace(offered, half=half, summary=summary, wrt=tuple(wrt), lent=tuple(lent))
 
 
 def keep(module: Module, offers: dict[str, Readymade], texts: Mapping[str, str]) -> None:
@@ -235,18 +234,18 @@ def keep(module: Module, offers: dict[str, Readymade], texts: Mapping[str, str])
     from zyg.autodiff.activity import summarise
     from zyg.backend.llvm import cache as disk
 
-    halves: dict[tuple[str, tuple[int, ...]], dict[str, Readymade]] = {}
+    halves: dict[tuple[str, tuple[int, ...], tuple[int, ...]], dict[str, Readymade]] = {}
     for name, code in offers.items():
         offered: Offer = module.functions[name].attrs["offer"]
         own = replace(code, summary=summarise(module, name)[name].key())
         if not offered.half:
             _keep(offered.name, [own], texts, (offered.types, offered.form))
             continue
-        both = halves.setdefault((offered.name, offered.wrt), {})
+        both = halves.setdefault((offered.name, offered.wrt, offered.lent), {})
         both[offered.half] = own
         if len(both) == 2:
             codes = [both["forward"], both["reverse"]]
-            _keep(_beside(offered.name, offered.wrt), codes, texts, (offered.keeps,))
+            _keep(_beside(offered.name, offered.wrt, offered.lent), codes, texts, ())
             disk.store(_beside(offered.name), marshal.dumps((offered.summary, offered.types, offered.form)))
 
 
