@@ -202,17 +202,19 @@ def rare_collections() -> Iterator[None]:
 def compile(request: Request, until: str = "native") -> Any:
     """Take `request` through the stages, as far as the one named."""
     with rare_collections():
-        # Without the function whose body was wanted, the first time: it is kept then, with what it lacked.
-        for again in (request, request, replace(request, bodies=True)):
+        missing: set[str] = set()
+        while True:
             try:
-                result = _compile(again, until)
+                result = _compile(request, until)
                 break
-            except NeedsBody as missing:
+            except NeedsBody as found:
                 from .frontend import readymade
 
-                readymade.want(missing.code)
-        else:
-            raise AssertionError("a function that has a body wants another one")
+                # Once more without that function: it is kept then, with what it lacked.
+                readymade.want(found.code)
+                if found.code.symbol in missing:
+                    request = replace(request, bodies=True)
+                missing.add(found.code.symbol)
         if kept := sys.modules.get("zyg.frontend.kept"):  # which is loaded where much of zyg's own is read
             kept.store()
         return result

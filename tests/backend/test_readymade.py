@@ -203,6 +203,23 @@ def test_halves_of_adjoints(tmp_path, call):
 
 
 @each_in_long_turn
+def test_all_that_a_program_lacks_is_there_the_next_time(tmp_path):
+    """Of several functions the adjoint by other parameters, and for arrays that change afterwards."""
+    place = tmp_path / "cache"
+    counted = """
+from zyg import pipeline
+compile, times = pipeline._compile, []
+pipeline._compile = lambda *args: times.append(1) or compile(*args)
+def several(x, y):
+    return both(x, y) * np.linalg.lstsq(x, y, rcond=None)[0][0] * np.interp(x[0, 0], np.arange(2.0), y[:2])
+"""
+    lines(HALVES + counted + "zyg.gradient(several, x, y)", place)
+    for call, least in (("zyg.grad(several, 0)(x, y)", 1), ("zyg.pullback(several, x, y)[1](1.0)", 2)):
+        lines(HALVES + counted + call, place)
+        assert lines(HALVES + counted + call + "\nprint(len(times))", place) == [str(least)]
+
+
+@each_in_long_turn
 def test_what_is_ready_with_rules_of_users_has_them(tmp_path):
     rule = "@zyg.adjoint(np.sqrt)\ndef rule(x):\n    return np.sqrt(x), lambda d: (0.0 * d,)\n"
     call = "show(*zyg.gradient(passive, x, y)[:1]); print(*found)"

@@ -48,7 +48,8 @@ _wanted: set[str] = set()  # code whose body was asked for in this process
 class Offer:
     """What would be kept of a function if it were compiled by itself (an attribute of it): the name of the entry, and what it gives;
     `halves`: whether its adjoint may be kept, too.  An offer of a half of that has the summary of the whole function, by which parameters it
-    is differentiated, and which array parameters are lent to it (autodiff/state.py)."""
+    is differentiated, and which array parameters are lent to it (autodiff/state.py); `made` is what there is of the two halves, which a
+    pullback compiles one after the other."""
 
     name: str
     types: tuple[Any, ...]
@@ -58,6 +59,7 @@ class Offer:
     summary: tuple[tuple[Any, ...], ...] = ()
     wrt: tuple[int, ...] = ()
     lent: tuple[int, ...] = ()
+    made: dict[str, Readymade] | None = None
 
     def __repr__(self) -> str:
         return f"offer {self.name[:8]}"
@@ -225,37 +227,30 @@ def offer_halves(
     """Have the halves of its adjoint by these parameters, of which some are lent, kept if the function would be."""
     offered: Offer | None = whole.attrs.get("offer")
     if offered is not None and offered.halves:
+        own = replace(offered, summary=summary, wrt=tuple(wrt), lent=tuple(lent), made={})
         for half, function in zip(("forward", "reverse"), halves):
-            function.attrs["offer"] = replace(offered, half=half, summary=summary, wrt=tuple(wrt), lent=tuple(lent))
+            function.attrs["offer"] = replace(own, half=half)
 
 
 def keep(module: Module, offers: dict[str, Readymade], texts: Mapping[str, str]) -> None:
     """Have later processes find the code of functions that are on offer, whose assembly is in `texts`."""
     from zyg.autodiff.activity import summarise
     from zyg.backend.llvm import cache as disk
-
-    halves: dict[tuple[str, tuple[int, ...], tuple[int, ...]], dict[str, Readymade]] = {}
-    for name, code in offers.items():
-        offered: Offer = module.functions[name].attrs["offer"]
-        own = replace(code, summary=summarise(module, name)[name].key())
-        if not offered.half:
-            _keep(offered.name, [own], texts, (offered.types, offered.form))
-            continue
-        both = halves.setdefault((offered.name, offered.wrt, offered.lent), {})
-        both[offered.half] = own
-        if len(both) == 2:
-            codes = [both["forward"], both["reverse"]]
-            _keep(_beside(offered.name, offered.wrt, offered.lent), codes, texts, ())
-            disk.store(_beside(offered.name), marshal.dumps((offered.summary, offered.types, offered.form)))
-
-
-def _keep(name: str, codes: list[Readymade], texts: Mapping[str, str], more: tuple[Any, ...]) -> None:
-    from zyg.backend.llvm import cache as disk
     from zyg.backend.llvm.engine import engine
 
-    found = [engine().on_disk(code, texts[code.symbol]) for code in codes]
-    if None not in found:
-        disk.store(name, marshal.dumps((*[_fields(code) for code in found if code is not None], *more)))
+    for name, code in offers.items():
+        offered: Offer = module.functions[name].attrs["offer"]
+        own = engine().on_disk(replace(code, summary=summarise(module, name)[name].key()), texts[code.symbol])
+        if own is None:
+            continue
+        if offered.made is None:
+            disk.store(offered.name, marshal.dumps((_fields(own), offered.types, offered.form)))
+            continue
+        offered.made[offered.half] = own
+        if len(offered.made) == 2:
+            both = _fields(offered.made["forward"]), _fields(offered.made["reverse"])
+            disk.store(_beside(offered.name, offered.wrt, offered.lent), marshal.dumps(both))
+            disk.store(_beside(offered.name), marshal.dumps((offered.summary, offered.types, offered.form)))
 
 
 def _fields(code: Readymade) -> tuple[Any, ...]:
