@@ -80,7 +80,7 @@ def remedy_for(x: Any) -> str | None:
     """For an object, by its class and the classes that this is derived from; for an array by what its elements are as well.
 
     >>> import enum
-    >>> remedy_for(enum.Enum("Side", "CALL PUT").PUT) == remedy("enum"), remedy_for(1.0)
+    >>> remedy_for(enum.Enum("Side", "CALL PUT").PUT) == remedy("enum.Enum"), remedy_for(1.0)
     (True, None)
     """
     classes = [*type(x).__mro__, *((x.dtype.type,) if isinstance(x, np.ndarray) else ())]
