@@ -101,6 +101,7 @@ _SINGLE = {
         ("NotImplemented", NotImplemented),
         ("MISSING", dataclasses.MISSING),
         ("HAS_DEFAULT_FACTORY", getattr(dataclasses, "_HAS_DEFAULT_FACTORY", None)),
+        *((f"numpy.{name}", getattr(np, name)) for name in ("r_", "c_", "s_", "index_exp", "mgrid", "ogrid")),
     )
     if x is not None
 }

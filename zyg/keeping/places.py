@@ -35,10 +35,16 @@ from ..homes import found
 from ..ir import types as t
 from ..ir.records import _FIELDS
 from ..transforms import transform_of
-from .describing import PLAIN, NotPlain, digest, named
+from .describing import PLAIN, NotPlain, digest, is_zygs, named
 
 Step = tuple[Any, ...]
-_KNOWN = ("given", "under", "gradient", "gradient by")  # what they give follows from what there is by then
+_KNOWN = (
+    "given",
+    "under",
+    "gradient",
+    "gradient by",
+    "made again",
+)  # what they give follows from what there is by then
 _DATA = (dict, types.CellType, np.ndarray, list)  # without a description
 
 
@@ -114,6 +120,8 @@ def _by_itself(x: Any) -> Step | None:
     if type(x) is dict:
         name = x.get("__name__")
         return ("names of", name) if type(name) is str and vars(sys.modules.get(name, sys)) is x else None
+    if is_zygs(type(x).__module__) and type(parts := getattr(x, "made_of", None)) is tuple:
+        return "made again", type(x).__module__, type(x).__qualname__, parts
     place = named(x)
     return None if place is None else ("named", *place)
 
@@ -206,6 +214,7 @@ _STEPS: dict[str, Any] = {
     "gradient": _step(gradient_class),
     "gradient by": lambda there, name, variables: closure_gradient_class(name, variables),
     "named": _by_name,
+    "made again": lambda there, module, name, parts: _by_name(there, module, name)(*parts),
     "module": lambda there, name: sys.modules[name],
     "names of": lambda there, name: vars(sys.modules[name]),
 }

@@ -267,13 +267,13 @@ _ONES = {type(one).__name__: one for one in (t.NONE, t.RANGE, t.OBJECT)}
 
 
 def _is_of_zyg(x: Any) -> bool:
-    """Whether this is a module of zyg, the names in one, or a function of one: that is told by all of its source."""
+    """Whether this is a module of zyg, the names in one, or a function or class of one: that is told by all of its source."""
     if type(x) is dict:
         name = x.get("__name__")
         return is_zygs(name) and x is vars(sys.modules.get(str(name), sys))
     if isinstance(x, types.ModuleType):
         return is_zygs(x.__name__)
-    return is_zygs(type(x).__module__) or type(x) is types.FunctionType and is_zygs(x.__module__)
+    return is_zygs(type(x).__module__) or type(x) in (types.FunctionType, type) and is_zygs(x.__module__)
 
 
 def _refers_to(function: types.FunctionType) -> tuple[Any, ...]:

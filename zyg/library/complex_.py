@@ -222,23 +222,28 @@ def numpy_function(e: Evaluator, op: str, z: ComplexValue) -> Abstract:
     return found.of_numpy(e, z, _QUIET[op])
 
 
-def _quietly(ufunc: Any) -> Callable[..., complex]:
-    def quiet(*args: complex) -> complex:
-        with np.errstate(all="ignore"):
-            return complex(ufunc(*args))
+class Quiet:
+    """Called from compiled code: a function of NumPy's of complex numbers, which warns of nothing."""
 
-    return quiet
+    def __init__(self, name: str):
+        self.function = getattr(np, name)
+        self.made_of = (name,)  # (keeping/places.py)
+        self.__name__ = self.__qualname__ = f"np.{name}"
+
+    def __call__(self, *args: complex) -> complex:
+        with np.errstate(all="ignore"):
+            return complex(self.function(*args))
 
 
 _QUIET = {
-    op: _quietly(ufunc)
-    for op, ufunc in {
-        "exp": np.exp, "log": np.log, "log10": np.log10, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan,
-        "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
-        "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
+    op: Quiet(name)
+    for op, name in {
+        "exp": "exp", "log": "log", "log10": "log10", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan",
+        "asin": "arcsin", "acos": "arccos", "atan": "arctan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
+        "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
     }.items()
 }  # fmt: skip
-_numpy_power = _quietly(np.power)
+_numpy_power = Quiet("power")
 
 
 def _log2(z: Any) -> Any:

@@ -34,6 +34,7 @@ class Transform:
 
     def __init__(self, name: str, is_complex: bool, axis: int, norm: str | None):
         self.name, self.is_complex, self.axis, self.norm = name, is_complex, axis, norm
+        self.made_of = name, is_complex, axis, norm  # (keeping/places.py)
         self.__name__ = self.__qualname__ = f"np.fft.{name}"
 
     def __call__(self, floats: Any, n: int | None = None) -> Any:
