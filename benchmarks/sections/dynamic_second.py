@@ -42,7 +42,7 @@ def measured(settings: Settings, function: Any, args: tuple[Any, ...]) -> tuple[
         except ArithmeticError:
             return math.nan
 
-    direction = moved(args, lambda: 1.0)
+    direction = moved(args, lambda _: 1.0)
     gradient = lambda at: list(floats(at, gradient_of(whole, (at,))[0]))
     product = lambda: zyg.hvp(whole, args, direction)
     with warnings.catch_warnings():
@@ -62,4 +62,4 @@ def measured(settings: Settings, function: Any, args: tuple[Any, ...]) -> tuple[
 def along(value: Any, direction: Any, step: float) -> Any:
     """A point further on in a direction."""
     parts = iter(list(floats(direction, direction)))
-    return moved(value, lambda: step * next(parts))
+    return moved(value, lambda _: step * next(parts))
