@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.backend.llvm import cache, matrixmath, runtime, vectormath
 from zyg.backend.llvm.engine import OWN_MATH, _exports, _part_job, engine
 from zyg.inspection import compiled
@@ -160,6 +160,53 @@ def test_functions_are_replaced_when_they_are_made_with_care(tmp_path):
     assert made == careful > 3 and left == 0 and same == "True True"
     assert output() == ["0 0 0", "True True"]  # all is on disk
     assert output(ZYG_BACKGROUND="0", ZYG_CACHE_DIR=str(tmp_path / "other")) == ["0 0 0", "True True"]
+
+
+ALL = """
+import hashlib
+import numpy as np
+import zyg
+
+CASES = [
+    lambda x, y: np.cumsum(x, axis=0)[-1, 0] * np.cumprod(x, axis=1)[0, 1],
+    lambda x, y: np.prod(x, axis=0).sum(),
+    lambda x, y: np.sort(x, axis=0)[1, 0] + np.partition(x, 2, axis=0)[2, 1] + np.unique(y)[3],
+    lambda x, y: np.sum(np.linalg.lstsq(x, y, rcond=None)[0] ** 2),
+    lambda x, y: np.sum(np.interp(y, np.sort(x[:, 0]), x[:, 1])),
+    lambda x, y: np.sum(np.roll(x, 1, axis=1) * x) + np.sum(np.pad(y, 2, mode="edge") ** 2),
+    lambda x, y: np.sum(np.repeat(y, np.arange(7)) ** 2) + np.sum(x[[0, 2, 2], [1, 0, 1]] ** 2),
+    lambda x, y: np.unwrap(3.0 * y)[-1] * np.maximum.accumulate(y)[3] + np.multiply.accumulate(y)[2],
+    lambda x, y: np.sum(np.column_stack([x, y, y]) ** 3) + np.sum(np.concatenate([x, x]) ** 2),
+    lambda x, y: np.sum(np.quantile(x, [0.3, 0.7], axis=0) ** 2) + np.median(x, axis=1)[2],
+    lambda x, y: np.sum(np.cov(x.T) ** 2) + np.corrcoef(x[:, 0], y)[0, 1],
+    lambda x, y: np.sum(np.einsum("ij,kj,kl->il", x, x, x) ** 2),
+]
+x, y = np.random.default_rng(5).normal(size=(7, 3)), np.random.default_rng(6).normal(size=7)
+def bits():
+    values = [v for f in CASES for v in (zyg.jit(f)(x, y), *zyg.gradient(f, x, y), *zyg.pullback(f, x, y)[1](0.5))]
+    return [hashlib.md5(np.asarray(v).tobytes()).hexdigest()[:8] for v in values if v is not None]
+first = bits()
+zyg.settle()
+print(*first)
+print(*bits())
+"""
+
+
+@each_in_long_turn
+def test_what_is_made_quickly_gives_the_same_bits(tmp_path):
+    def output(place, **more):
+        environment = (
+            os.environ | {"ZYG_CACHE_DIR": str(tmp_path / place), "PYTHONPATH": os.pathsep.join(sys.path)} | more
+        )
+        process = subprocess.run(
+            [sys.executable, "-c", ALL], env=environment, capture_output=True, text=True, check=True
+        )
+        return process.stdout.splitlines()
+
+    quickly, with_care = output("one")
+    assert quickly == with_care
+    assert output("one") == [quickly, quickly]
+    assert output("other", ZYG_BACKGROUND="0") == [quickly, quickly]
 
 
 @each_in_turn
