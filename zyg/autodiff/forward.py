@@ -352,14 +352,11 @@ class ForwardPart(State):
         name = call.attrs["callee"]
         source = self.module.functions[name]
         summary = self.summaries[name]
-        wrt = [k for k, v in enumerate(call.operands)
-               if not is_library(source) or self.active(v) or k in summary.written or v.type is TAPE]  # fmt: skip
-        lent = (
-            [k for k in lent_arrays(source, summary) if self._lasts(call, call.operands[k])]
-            if is_library(source)
-            else []
-        )
-        key = (name, tuple(wrt), tuple(lent)) if is_library(source) else (name,)
+        wrt, lent = [*range(len(call.operands))], list[int]()
+        if is_library(source):
+            wrt = [k for k, v in enumerate(call.operands) if self.active(v) or k in summary.written or v.type is TAPE]
+            lent = [k for k in lent_arrays(source, summary) if self._lasts(call, call.operands[k])]
+        key = (name, tuple(wrt), tuple(lent))
         if key in self.callees:
             return self.callees[key]
         flowing = 0

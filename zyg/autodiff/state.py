@@ -68,13 +68,13 @@ class Callee:
     seeds: tuple[int, ...]
     array_results: tuple[int, ...]
     tape_params: tuple[int, ...]  # tapes of an inner derivative: a companion goes forward, a shadow tape backward
-    lent: tuple[
-        int, ...
-    ]  # array parameters that nobody changes until the reverse half has run (functions of the library only)
+    # Array parameters that nobody changes until the reverse half has run (of functions of the library only).
+    lent: tuple[int, ...]
 
 
 class Callees(dict[tuple[Any, ...], Callee]):
-    """The adjoints of callees, by name, of functions of the library and by which parameters.  Checkpointed calls want variants of them: forward halves that save nothing
+    """The adjoints of callees, by name, those of functions of the library also by which parameters they are and which arrays are lent.
+    Checkpointed calls want variants of them: forward halves that save nothing
     (`untaped`), and reverse halves of which it is known that they use a tape for the last time (`last`)."""
 
     def __init__(self) -> None:

@@ -70,10 +70,9 @@ class Engine:
         self.parts: dict[str, Any] = {}
         self.handler: object = None
         self.vector_lanes = _vector_lanes()
-        self.unfinished: dict[
-            str, Any
-        ] = {}  # functions of the library that are to be made with care (tiers.CarefulFunction)
-        self.begun: set[Any] = set()  # those of them that the background has
+        # Functions of the library that are to be made with care (tiers.CarefulFunction), and those of them that the background has.
+        self.unfinished: dict[str, Any] = {}
+        self.begun: set[Any] = set()
         self.careful: list[tuple[Any, Any]] = []  # with the code that has come in their places
 
     @staticmethod
