@@ -41,10 +41,11 @@ def lower(
     lines: bool = False,
     masks: bool = False,
     apart: bool = False,
+    written: Callable[[Lowered, str], None] | None = None,
 ) -> Lowered:
     """Lower `entry` and all that it calls. `exported` keeps `entry` as a function of its own when LLVM optimises, `lines`
     tells LLVM where in the source instructions come from, `masks`: the processor can leave out lanes of vectors. `apart`: large
-    functions of the library are modules of their own (kept.py)."""
+    functions of the library are modules of their own (kept.py). `written` is told of each function when it is there, as the last of the module."""
     names = _reachable(module, entry)
     lowered = Lowered(ModuleText(), [ErrorSite("SystemError", "no error")], [], masks=masks, keeps=apart)
     if any("lanes" in module.functions[name].attrs for name in names):
@@ -109,6 +110,8 @@ def lower(
 
     for name in _reachable(module, entry, stays):
         write(lowered, name, "" if exported and name == entry else "internal ")
+        if written is not None:
+            written(lowered, name)
     return lowered
 
 
