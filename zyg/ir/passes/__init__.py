@@ -69,7 +69,7 @@ ABOUT: dict[str, frozenset[str]] = {
     "mem2reg": frozenset({"alloc"}),
     "shapes": frozenset({"broadcast"}),
     "lengths": frozenset({"broadcast"}),
-    "orders": frozenset({"strided"}),
+    "orders": frozenset({"strided", "arrange"}),
     "called_once": frozenset({"apply"}),
     "effects": frozenset({"apply"}),
     "fuse": frozenset({"apply"}),
