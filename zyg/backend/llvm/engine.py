@@ -285,7 +285,7 @@ class Engine:
         for symbol, text in list(texts.items()):
             job = _library_job(text)
             entry = self._key(job)
-            if CarefulFunction.can_be(text) and not cache.has(entry):
+            if not cache.has(entry) and CarefulFunction.can_be(text):
                 made[symbol] = CarefulFunction(symbol, [job], self, entry)
                 del texts[symbol]
                 if (found := made_quickly(entry)) is not None:

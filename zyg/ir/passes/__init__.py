@@ -43,8 +43,8 @@ class Pass:
     whole_module: bool = False
 
     def has_work_in(self, function: Function) -> bool:
-        """Loops over elements that `expand` made functions of are as those about counters would have them."""
-        return self.name not in _COUNTERS or not function.attrs.get("shallow")
+        """Loops over elements that `expand` made functions of are as some would have them."""
+        return self.name not in _NONE_IN_PARTS or not function.attrs.get("shallow")
 
 
 def _later(module: str, name: str = "run") -> Callable[..., bool | list[Function]]:
@@ -98,7 +98,9 @@ NOTHING_FROM: dict[str, frozenset[str]] = {
 _ONLY_TAKE = frozenset({"simplify_cfg", "dce", "cse", "licm", "loop_simplify"})
 _ASKED_ABOUT: frozenset[str] = frozenset().union(*ABOUT.values())
 
-_COUNTERS = frozenset({"ranges", "induction", "idle"})
+# Passes that find nothing in the functions that `expand` makes: those about counters and about loops that the user wrote, and
+# about what makes arrays.
+_NONE_IN_PARTS = frozenset({"ranges", "induction", "idle", "distribute", "upward", "jam", "rare", "ownership"})
 
 
 def _outline(module: Module) -> bool | list[Function]:

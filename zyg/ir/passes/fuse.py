@@ -323,12 +323,18 @@ def _broadcast_before(module: Module, function: Function) -> bool:
 
     If it is, the same is computed several times: no more of it than a few operations of arithmetic, but of arrays of one axis, which
     hardly ever have one element."""
-    changed = False
+    found: list[_Broadcasts] = []
     for block in function.blocks:
         seen = [i for i in block.instrs if i.op == "broadcast"]
         if seen:
-            changed |= _Broadcasts(module, function, block, seen).run()
-    return changed
+            broadcasts = _Broadcasts(module, function, block, seen)
+            if any(map(broadcasts.may_be_moved, seen)):
+                found.append(broadcasts)
+    if not found:
+        return False
+    users = _users(function, [v for each in found for v in (*each.made, *each.seen)])
+    changed = [each.run(users) for each in found]
+    return any(changed)
 
 
 class _Broadcasts:
@@ -340,25 +346,30 @@ class _Broadcasts:
         self.block = block
         self.made = {i.result: i for i in block.instrs if i.op == "alloc"}
         self.seen = {i.result: i for i in seen}
-        self.users = _users(function, [*self.made, *self.seen])  # kept as it is
+        self.users: dict[Value, list[Instr]] = {}  # of both, kept as it is
 
-    def run(self) -> bool:
+    def may_be_moved(self, seen: Instr) -> bool:
+        """Whether it shows an array of this block with as many axes, none of which is known to be of length 1 where there are several."""
+        made = self.made.get(seen.operands[0])
+        if made is None or len(made.operands) != len(seen.operands) - 1:
+            return False
+        return len(made.operands) == 1 or not any(isinstance(v, Const) and v.value == 1 for v in made.operands)
+
+    def run(self, users: dict[Value, list[Instr]]) -> bool:
+        self.users = users
         changed = False
-        work = [i for i in self.seen.values() if i.operands[0] in self.made]
+        work = [i for i in self.seen.values() if self.may_be_moved(i)]
         while work:
             seen = work.pop()
-            first = self.only_sets(seen) if seen.result in self.seen else None
+            first = self.only_sets(seen) if seen.result in self.seen and self.may_be_moved(seen) else None
             if first is not None:
-                work += [i for i in self.move(first, seen) if i.operands[0] in self.made]
+                work += filter(self.may_be_moved, self.move(first, seen))
                 changed = True
         return changed
 
     def only_sets(self, seen: Instr) -> Instr | None:
         """What sets an array that is read in no other way than broadcast like this, if it may be set where it is seen."""
-        array, *lengths = seen.operands
-        own = self.made[array].operands
-        if len(own) != len(lengths):
-            return None
+        array = seen.operands[0]
         others = [i for i in self.users[array] if i is not seen and i.op != "dim"]
         first = others[0] if len(others) == 1 else None
         if first is None or first.op != "apply" or first not in self.block.instrs or first.results:
@@ -369,19 +380,17 @@ class _Broadcasts:
             or not _may_wait(self.block, first, seen)
         ):
             return None
-        if len(own) > 1 and not (
+        if len(seen.operands) > 2 and not (
             self.is_light(first) and all(i.op in ("apply", "dim") for i in self.users[seen.result])
         ):
             return None
         return first
 
     def is_light(self, apply: Instr) -> bool:
-        """Whether it is a little arithmetic, along axes of which none is known to be of length 1."""
+        """Whether it is a little arithmetic."""
         callee = self.module.functions[apply.attrs["callee"]]
-        own = self.made[outs_of(apply)[0]].operands
         return (
-            not any(isinstance(v, Const) and v.value == 1 for v in own)
-            and len(callee.blocks) == 1
+            len(callee.blocks) == 1
             and len(callee.entry.instrs) <= _LIGHT
             and all(i.op in _ARITHMETIC for i in callee.entry.instrs[:-1])
         )

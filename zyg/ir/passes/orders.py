@@ -67,16 +67,15 @@ def _arranged_alike(made: dict[Value, Instr], row: list[Value], lengths: list[Va
     """What has arranged an array of these lengths and strides, if it has such items, or what that one is arranged like."""
     like = made.get(row[1])
     while like is not None:
-        axes = like.attrs["axes"]
-        own = like.operands[-axes:]
-        if like.attrs["kept"] != tuple(range(len(lengths))) or not all(map(same, own, lengths)):
+        own = like.operands[-len(like.results) :]
+        if len(own) != len(lengths) or not all(map(same, own, lengths)):
             return None
         if not all(map(same, row[1::2], like.results)) or not all(map(same, row[::2], lengths)):
             return None
         if like.attrs["item"] == item:
             return like
-        row = like.operands[:-axes]
-        if len(row) != 2 * axes:
+        row = like.operands[: -len(own)]
+        if len(row) != 2 * len(own):
             return None
         like = made.get(row[1])
     return None
