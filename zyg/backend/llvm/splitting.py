@@ -45,6 +45,7 @@ class Piece(NamedTuple):
     kind: int
     called: tuple[str, ...] = ()  # symbols of its functions that are called from elsewhere
     calls: tuple[str, ...] = ()  # of those of others that it calls, where it is a piece by itself
+    whole: _Function | None = None  # what it is then
 
 
 def split(
@@ -63,9 +64,9 @@ def split(
     With an `entry`, the symbol of a function that is called from outside, all that does not compute, or is light, is called through
     pointers by the other pieces (`through_pointers`), so that such a piece can be replaced.  `begun`: functions that are pieces already
     (`by_itself`), by their symbols."""
-    functions = [_read(text) for text in module.functions]
-    whole = [f for f in functions if f.name in begun]
-    functions = [f for f in functions if f.name not in begun]
+    whole = [piece.whole for piece in begun.values() if piece.whole is not None]
+    read = {id(f.text) for f in whole}
+    functions = [_read(text) for text in module.functions if id(text) not in read]
     if not (whole or any(f.name in settled for f in functions)) and sum(f.lines for f in functions) < 2 * PIECE:
         return [Piece(module.text(), COMPUTES)]
     home: dict[str, int] = {}
@@ -107,7 +108,7 @@ def by_itself(module: ModuleText, text: str, declarations: Mapping[str, str]) ->
     others = f.references & declarations.keys() - {f.name}
     texts = [*(declarations[name] for name in sorted(others)), text.replace("define internal ", "define ", 1)]
     part = module.part(texts, f.references.union(*(REFERENCE.findall(text) for text in texts)))
-    return Piece(through_pointers(part, others), STRAIGHT, (f.name,), tuple(sorted(others)))
+    return Piece(through_pointers(part, others), STRAIGHT, (f.name,), tuple(sorted(others)), f)
 
 
 def through_pointers(text: str, symbols: Set[str]) -> str:
