@@ -55,7 +55,7 @@ def lower(
     instrs = [i for of in own.values() for i in of]
     if sum("elements" in i.attrs or i.attrs.get("callee") in whole for i in instrs) > MANY_LOOPS:
         lowered.module.flags.add(WHOLE_ARRAYS)
-    in_lanes = {name for name in names if _in_lanes(module.functions[name])}
+    in_lanes = {name for name in names if _in_lanes(lowered, module.functions[name])}
     callees = {n: [i.attrs["callee"] for i in of if i.op == "call"] for n, of in own.items()}
     recursive = _recursive(module, callees)
     needs_ctx = _closure(callees, [n for n, of in own.items() if n in recursive or any(map(uses_context, of))])
@@ -137,7 +137,7 @@ def _lowering_of(function: Function, in_lanes: bool) -> type[FunctionLowering]:
     return EachLowering
 
 
-def _in_lanes(function: Function) -> bool:
+def _in_lanes(lowered: Lowered, function: Function) -> bool:
     """Whether a function is written in lanes."""
     if "vector" in function.attrs:
         return True
@@ -145,7 +145,8 @@ def _in_lanes(function: Function) -> bool:
         return False
     from .lowering.each import plain_loop
 
-    return plain_loop(function) is not None
+    loop = lowered.plain_loops[function.name] = plain_loop(function)
+    return loop is not None
 
 
 def _instrs(f: Function) -> list[Instr]:
