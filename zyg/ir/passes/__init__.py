@@ -61,7 +61,7 @@ _effects = _later("effects")
 _idle, _jam = _later("idle"), _later("jam")
 _shapes, _squares = _later("shapes"), _later("squares")
 _mem2reg, _orders, _rare = _later("mem2reg"), _later("orders"), _later("rare")
-_stacks, _upward = _later("stacks"), _later("upward")
+_reuse, _stacks, _upward = _later("reuse"), _later("stacks"), _later("upward")
 _side_by_side, _writes = _later("side_by_side"), _later("writes")
 
 # What a pass is about: it has nothing to do where none of these operations is.
@@ -73,6 +73,7 @@ ABOUT: dict[str, frozenset[str]] = {
     "called_once": frozenset({"apply"}),
     "effects": frozenset({"apply"}),
     "fuse": frozenset({"apply"}),
+    "reuse": frozenset({"apply"}),
     "side_by_side": frozenset({"apply"}),
     "squares": frozenset({"abs", "hypot", "modulus", "select"}),
     "expand": frozenset({"apply"}),
@@ -146,6 +147,7 @@ CLEAN: list[Pass] = [
     Pass("orders", _orders, "what lies in C order is fused; what sees the order has been inlined"),
     Pass("fuse", _fuse, "what never was in memory has no shadow, and is not on the tape", whole_module=True),
     Pass("merge", merge.run, "what is written twice is differentiated once", whole_module=True),
+    Pass("reuse", _reuse, "equal functions have one name; what is computed twice is differentiated once"),
     Pass("squares", _squares, "functions of elements have met their norms; nothing is differentiated yet"),
 ]
 
@@ -163,6 +165,7 @@ FULL: list[Pass] = [
     Pass("fuse", _fuse, "what differentiation made of whole arrays", whole_module=True),
     Pass("side_by_side", _side_by_side, "value and derivative compute the same things", whole_module=True),
     Pass("merge", merge.run, "sums of the same terms, written out once", whole_module=True),
+    Pass("reuse", _reuse, "as before; where nothing is differentiated this is the first time"),
     Pass("expand", _expand, "whole arrays become loops, which all that follows knows", whole_module=True),
     Pass("merge", merge.run, "expand makes a function for each sum", whole_module=True),
     Pass("simplify_cfg", simplify_cfg.run, "the adjoint comes with a block per edge"),

@@ -39,7 +39,9 @@ class Access(NamedTuple):
 
     def runs_along(self, loop: int) -> bool:
         """Whether a loop goes through elements behind each other, if the array is contiguous."""
-        return bool(self.index) and _loop_of(self.index[-1]) == loop and all(_loop_of(i) != loop for i in self.index[:-1])
+        return (
+            bool(self.index) and _loop_of(self.index[-1]) == loop and all(_loop_of(i) != loop for i in self.index[:-1])
+        )
 
     def order(self) -> list[int]:
         """The loops that move it, in the order of its dimensions."""

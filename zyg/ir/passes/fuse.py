@@ -181,19 +181,20 @@ def _fusible(module: Module, block: Block, first: Instr, second: Instr) -> bool:
 
 
 def _is_new(made: dict[Value, Instr], root: Value, first: Instr, before: list[Instr]) -> bool:
-    """Whether this is an array that was made before, and nothing but `first`, which sets it, has been done with."""
+    """Whether this is an array that `first` makes, or that is made after it, or with which nothing had been done by then but to fill it."""
     if root not in made or made[root].op != "alloc":
         return False
-    if root in outs_of(first):
+    at, end = before.index(made[root]), before.index(first)
+    if root in outs_of(first) or at > end:
         return True
     own = {root}
-    for instr in before[before.index(made[root]) + 1 :]:
+    for instr in before[at + 1 : end]:
         if not own.isdisjoint(uses(instr)):
             if instr.op in VIEWS:
                 own.add(instr.result)
-            elif instr.op not in ("dim", "stride"):
+            elif instr.op not in ("dim", "stride", "fill"):
                 return False
-    return True
+    return own.isdisjoint(ins_of(first))
 
 
 def _may_wait(block: Block, first: Instr, second: Instr) -> bool:
