@@ -110,7 +110,9 @@ def store(name: str, image: bytes) -> None:
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(MAGIC + _sha256(image).digest() + image)
-            os.replace(temporary, os.path.join(place, name))  # at once, so that no other process ever sees half an entry
+            os.replace(
+                temporary, os.path.join(place, name)
+            )  # at once, so that no other process ever sees half an entry
         except OSError:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)

@@ -56,7 +56,8 @@ def _later(module: str, name: str = "run") -> Callable[..., bool | list[Function
     return run
 
 
-_distribute, _expand, _frames, _fuse = _later("distribute"), _later("expand"), _later("frames"), _later("fuse")
+_distribute, _expand, _frames = _later("distribute"), _later("expand"), _later("frames")
+_fuse, _fuse_first = _later("fuse"), _later("fuse", "run_before_differentiation")
 _effects = _later("effects")
 _idle, _jam = _later("idle"), _later("jam")
 _shapes, _squares = _later("shapes"), _later("squares")
@@ -145,7 +146,7 @@ CLEAN: list[Pass] = [
     Pass("dce", dce.run, "what fold and cse made useless"),
     Pass("simplify_cfg", simplify_cfg.run, "branches that fold and cse decided"),
     Pass("orders", _orders, "what lies in C order is fused; what sees the order has been inlined"),
-    Pass("fuse", _fuse, "what never was in memory has no shadow, and is not on the tape", whole_module=True),
+    Pass("fuse", _fuse_first, "what never was in memory has no shadow, and is not on the tape", whole_module=True),
     Pass("merge", merge.run, "what is written twice is differentiated once", whole_module=True),
     Pass("reuse", _reuse, "equal functions have one name; what is computed twice is differentiated once"),
     Pass("squares", _squares, "functions of elements have met their norms; nothing is differentiated yet"),

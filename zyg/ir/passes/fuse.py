@@ -31,6 +31,16 @@ _ANY_LAYOUT = frozenset({"apply", "copyto", "addto", "fill", "dim", "overlap"})
 
 
 def run(module: Module) -> bool:
+    return _run(module, steps=False)
+
+
+def run_before_differentiation(module: Module) -> bool:
+    """What is computed of every second element, say, is fused with what is broadcast too: adjoints gain more by it than values lose, whose
+    loops over elements behind each other become one over elements that lie apart."""
+    return _run(module, steps=True)
+
+
+def _run(module: Module, steps: bool) -> bool:
     changed = False
     for function in list(module.functions.values()):
         if any(i.op == "apply" for _, i in function.instructions()):
@@ -38,7 +48,11 @@ def run(module: Module) -> bool:
                 dce.run(function)  # what is transposed there and back leaves views that nobody uses
             _split_parts(module, function)
             _drop_full_broadcasts(function)
-            while _same_broadcasts(function) or _fuse_pairs(module, function) or _broadcast_before(module, function):
+            while (
+                _same_broadcasts(function)
+                or _fuse_pairs(module, function)
+                or _broadcast_before(module, function, steps)
+            ):
                 changed = True
     return changed
 
@@ -318,17 +332,17 @@ def _same_broadcasts(function: Function) -> bool:
     return bool(replaced)
 
 
-def _broadcast_before(module: Module, function: Function) -> bool:
+def _broadcast_before(module: Module, function: Function, steps: bool) -> bool:
     """What is computed of arrays and then seen broadcast to as many axes is computed of the arrays seen broadcast: so it is not kept from
     being fused by what is known only when the code runs, whether a length is 1.
 
     If it is, the same is computed several times: no more of it than a few operations of arithmetic, but of arrays of one axis, which
-    hardly ever have one element."""
+    hardly ever have one element. `steps`: also of what is seen in steps."""
     found: list[_Broadcasts] = []
     for block in function.blocks:
         seen = [i for i in block.instrs if i.op == "broadcast"]
         if seen:
-            broadcasts = _Broadcasts(module, function, block, seen)
+            broadcasts = _Broadcasts(module, function, block, seen, steps)
             if any(map(broadcasts.may_be_moved, seen)):
                 found.append(broadcasts)
     if not found:
@@ -341,20 +355,45 @@ def _broadcast_before(module: Module, function: Function) -> bool:
 class _Broadcasts:
     """The arrays of one block that are seen broadcast."""
 
-    def __init__(self, module: Module, function: Function, block: Block, seen: list[Instr]):
+    def __init__(self, module: Module, function: Function, block: Block, seen: list[Instr], steps: bool):
         self.module = module
         self.function = function
         self.block = block
+        self.steps = steps
+        self.by = {r: i for i in block.instrs for r in i.results}
+        self.ones: dict[Value, bool] = {}
         self.made = {i.result: i for i in block.instrs if i.op == "alloc"}
         self.seen = {i.result: i for i in seen}
         self.users: dict[Value, list[Instr]] = {}  # of both, kept as it is
 
     def may_be_moved(self, seen: Instr) -> bool:
-        """Whether it shows an array of this block with as many axes, none of which is known to be of length 1 where there are several."""
+        """Whether it shows an array of this block with as many axes, none of which is known to be of length 1 (or of at most 1, as of `x[:1]`)
+        where there are several."""
         made = self.made.get(seen.operands[0])
         if made is None or len(made.operands) != len(seen.operands) - 1:
             return False
-        return len(made.operands) == 1 or not any(isinstance(v, Const) and v.value == 1 for v in made.operands)
+        return len(made.operands) == 1 or not any(map(self.is_one, made.operands))
+
+    def is_one(self, length: Value) -> bool:
+        found = self.ones.get(length)
+        if found is None:
+            made = self.by.get(length)
+            if made is not None and made.op == "select":  # what two arrays have together, or the end of a slice
+                found = any(map(self.is_one, made.operands[1:]))
+            else:
+                found = isinstance(length, Const) and length.value == 1
+            self.ones[length] = found
+        return found
+
+    def lies_apart(self, v: Value) -> bool:
+        """Whether the elements of an array are known to lie apart."""
+        while (made := self.by.get(v)) is not None and made.op in VIEWS:
+            if made.op == "view" and "s" in made.attrs["spec"]:
+                _, _, step = made.operands[-3:]
+                if not (isinstance(step, Const) and abs(step.value) == 1):
+                    return True
+            v = made.operands[0]
+        return False
 
     def run(self, users: dict[Value, list[Instr]]) -> bool:
         self.users = users
@@ -381,10 +420,11 @@ class _Broadcasts:
             or not _may_wait(self.block, first, seen)
         ):
             return None
-        if len(seen.operands) > 2 and not (
-            self.is_light(first) and all(i.op in ("apply", "dim") for i in self.users[seen.result])
-        ):
-            return None
+        if len(seen.operands) > 2:
+            if not self.is_light(first) or any(i.op not in ("apply", "dim") for i in self.users[seen.result]):
+                return None
+            if not self.steps and any(isinstance(v.type, Array) and self.lies_apart(v) for v in ins_of(first)):
+                return None
         return first
 
     def is_light(self, apply: Instr) -> bool:
