@@ -78,8 +78,31 @@ class Begun:
         return self.engine.objects(jobs) if self._crew is None else self._crew.objects(jobs)
 
 
+class _Task:
+    """Code that the background makes with care, and what is done with it then."""
+
+    engine: Any
+
+    def wanted(self) -> bool:
+        return True
+
+    def link(self, objects: Sequence[bytes]) -> None:
+        raise NotImplementedError
+
+    def finish(self, objects: Sequence[bytes]) -> bool:
+        while not self.engine.lock.acquire(timeout=0.01):  # who has it may be about to fork
+            if background.is_held():
+                return False
+        try:
+            if self.wanted():
+                self.link(objects)
+        finally:
+            self.engine.lock.release()
+        return True
+
+
 @record(eq=False)
-class Careful:
+class Careful(_Task):
     """The code by which that of a module will be replaced.
 
     `quick`: the jobs that are done at once, but for what is `Begun`; `jobs`: those of the same texts with care; `pointers`: the names of
@@ -152,24 +175,16 @@ class Careful:
     def wanted(self) -> bool:
         return self.native() is not None
 
-    def finish(self, objects: Sequence[bytes]) -> bool:
+    def link(self, objects: Sequence[bytes]) -> None:
         native = self.native()
-        if native is None:
-            return True
-        while not self.engine.lock.acquire(timeout=0.01):  # who has it may be about to fork
-            if background.is_held():
-                return False
-        try:
+        if native is not None:
             imports = used(native.lowered, self.imports, objects)
             self.library = self.engine.link(objects, imports, self._replaced(), self.extra)
             self._set(self.library)
-        finally:
-            self.engine.lock.release()
-        return True
 
 
 @record(eq=False)
-class CarefulFunction:
+class CarefulFunction(_Task):
     """The code by which that of a function of the library will be replaced, and which is kept on disk as the entry."""
 
     symbol: str
@@ -209,19 +224,9 @@ class CarefulFunction:
     def begin(self, library: Any) -> None:
         self.address[0] = library[f"{self.symbol}.quick"]
 
-    def wanted(self) -> bool:
-        return True
-
-    def finish(self, objects: Sequence[bytes]) -> bool:
-        while not self.engine.lock.acquire(timeout=0.01):  # as above
-            if background.is_held():
-                return False
-        try:
-            library = self.engine.replace_function(self, objects[0])
-            self.address[0] = library[self.symbol]
-        finally:
-            self.engine.lock.release()
-        return True
+    def link(self, objects: Sequence[bytes]) -> None:
+        library = self.engine.replace_function(self, objects[0])
+        self.address[0] = library[self.symbol]
 
 
 _ANY_ORDER = re.compile(r"\b(reassoc|fast|contract|arcp|afn)\b")  # flags of operations on floats
