@@ -12,6 +12,7 @@ from zyg.autodiff import objects
 from . import construction, item_methods, reentry
 from .cotangents import SETS, accumulate
 from .reach import PLAIN
+from .shadows import ABOUT, add_all, in_python, settle
 
 
 def binary(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
@@ -104,14 +105,18 @@ def run_list_sum(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
                 shadows.add_item(b, index - length, c)
 
 
-def run_sum_of_lists(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+def _run_sum_of_lists(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, y, a, b, length = back
     shadow = shadows.items.get(id(y))
     if shadow:
         if len(shadow) > length:
-            shadows.add_all(b, 0, shadow[length:])
-        shadows.add_all(a, 0, shadow[:length])
+            add_all(shadows, b, 0, shadow[length:])
+        add_all(shadows, a, 0, shadow[:length])
         shadow.clear()
+
+
+run_sum_of_lists = in_python("pull", _run_sum_of_lists)
+settle(run_sum_of_lists, "zyg_pull_joined", *ABOUT)
 
 
 def run_tuple_repeated(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -25,6 +25,7 @@ from .iteration import (
     place_of_keys,
     stepped_as,
 )
+from .shadows import add_all
 
 _FEW = 100  # that are taken apart at once
 COPIED = frozenset({collections.deque, tuple, Direct})  # of which `drained` gives a list that nobody else has
@@ -266,7 +267,7 @@ def _give_tuple(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> A
 
 def give_list(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
     if ds is not None:
-        shadows.add_all(drain[1], 0, ds)
+        add_all(shadows, drain[1], 0, ds)
 
 
 def give_parts(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:

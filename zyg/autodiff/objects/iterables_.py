@@ -38,6 +38,7 @@ from .cotangents import INERT, accumulate
 from .iteration import Iterator
 from .quiet import is_quiet
 from .reach import PLAIN, check_key
+from .shadows import add_all
 from .sources import BackwardsByIndex, Ends, Until, adapted, noted, whole
 
 # ---------------------------------------------------------------------------------------- containers from iterables
@@ -47,7 +48,7 @@ from .sources import BackwardsByIndex, Ends, Until, adapted, noted, whole
 def _list(iterable: Any = (), /) -> tuple[Any, Any]:
     if type(iterable) is list:
         y = iterable[:]
-        return y, (subscripts.run_list_part, y, iterable, 0)
+        return y, (subscripts.run_list_part, y, iterable, 0, 1)
     y, drain = draining.drained(iterable, asked=True)
     return y, (run_copied, y, len(y), drain)
 
@@ -626,7 +627,7 @@ def _give_mapped_at_once(drain: tuple[Any, ...], ds: list[Any] | None, shadows: 
     _, rule, ys, values, lists = drain
     if ds is not None:
         for x, part in zip(lists, listwise.cotangents(rule, ds, ys, *values)):
-            shadows.add_all(x, 0, part)
+            add_all(shadows, x, 0, part)
 
 
 def _give_mapped(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:

@@ -10,6 +10,7 @@ from . import adapters, reentry, unpacking
 from .backs import run
 from .calls import call
 from .passing import hands_on, passes
+from .shadows import add_all
 
 
 @passes(lambda variables: _around(variables["args"], variables["kwargs"]))
@@ -71,7 +72,7 @@ def run_spread_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if given is None:
         return None
     if given[1] is not None:
-        shadows.add_all(items, 0, list(given[1]))
+        add_all(shadows, items, 0, list(given[1]))
     return given[0], None, None
 
 

@@ -299,23 +299,28 @@ _MAKE_EMPTY = frozenset({float, int, list, dict, set})  # what needs nothing, so
 
 def record_part(x: Any, key: slice) -> tuple[Any, Any]:
     """The same of a slice."""
-    start = key.start
-    if type(x) is not list:
-        if type(x).__getitem__ is not _of_tuple:
-            return _getitem(x, key)
-        if type(start) is int and start >= 0 and key.stop is None and key.step is None:
-            return x[start:], (subscripts.run_tuple_part, start, tuple.__len__(x))
-        return subscripts.part_of_tuple(x, key)
-    if type(start) is not int or start < 0 or type(key.stop) is not int or key.step is not None:
+    if type(x) is list:
         return subscripts.part_of_list(x, key)
-    y = x[key]
-    return y, (subscripts.run_list_part, y, x, start)
+    if type(x).__getitem__ is not _of_tuple:
+        return _getitem(x, key)
+    start = key.start
+    if type(start) is int and start >= 0 and key.stop is None and key.step is None:
+        return x[start:], (subscripts.run_tuple_part, start, tuple.__len__(x))
+    return subscripts.part_of_tuple(x, key)
+
+
+@passes()
+def record_set_part(x: Any, key: slice, value: Any) -> Any:
+    """The same of `x[a:b] = value`."""
+    return subscripts.record_setitem(x, key, value) if type(x) is list else _setitem(x, key, value)
 
 
 @passes()
 def _setitem(x: Any, key: Any, value: Any) -> Any:
     """RECORD["setitem"], with what is frequent first."""
     t = type(x)
+    if t is list:
+        return subscripts.record_setitem(x, key, value)
     found = _writing[1 if bodies else 0].get(t)
     if found is not None:
         if t.__setitem__ is found[1]:

@@ -20,6 +20,7 @@ from ..objects import calls
 from ..objects.adapters import adapter
 from ..objects.backs import run
 from ..objects.passing import passes, passes_in_turn
+from ..objects.shadows import add_all
 from ..trying import bodies
 from .knowledge import is_permanent, note_code
 from .sites import new_tables
@@ -99,7 +100,7 @@ def calling(stars: tuple[bool, ...], names: tuple[str, ...], further: bool = Fal
                 f"    {p} = tuple(given[at : at + back[{number}]])",
                 f"    at += back[{number}]",
                 f"    if back[{number + 1}] is not None:",  # a list, which has no cotangent that flows
-                f"        shadows.add_all(back[{number + 1}], 0, list({p}))",
+                f"        add_all(shadows, back[{number + 1}], 0, list({p}))",
                 f"        {p} = None",
             ]
             number += 2
@@ -119,6 +120,7 @@ def calling(stars: tuple[bool, ...], names: tuple[str, ...], further: bool = Fal
     lines.append(f"    return {', '.join(taken)}")
     scope: dict[str, Any] = {
         "__name__": __name__, "forward_for": forward_for, "differentiated": calls.differentiated, "call": calls.call, "run": run, "TEXT": _TEXT,
+        "add_all": add_all,
     }  # fmt: skip
     exec(compile("\n".join(lines), __file__, "exec"), scope)
 
