@@ -108,6 +108,9 @@ def run_set_added(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def record_fill(x: Any, values: Any) -> Any:
     """`x.extend(values)` of a new list, which the iterator does not see grow."""
     start = len(x)
+    if type(values) is list and type(x) is list and values is not x:
+        x.extend(values)
+        return (run_extended_by_list, x, start, values, len(values))
     items, drain = draining.drained(values, asked=True)
     subscripts.base_of(x).extend(x, items)
     return (run_filled, x, start, len(items), drain)

@@ -607,6 +607,18 @@ def _add_all(shadows: Any, sequence: Any, start: int, ds: list[Any]) -> None:
     ]
 
 
+def _add_at_places(shadows: Any, sequence: Any, places: Any, ds: list[Any]) -> None:
+    """Add to the cotangents of the items at these places."""
+    shadows.add_items(sequence, zip(places, ds))
+
+
+def _add_keys(shadows: Any, mapping: Any, keys: tuple[Any, ...], ds: Any, first: int) -> None:
+    """Add to the cotangents of the values at `keys` those from `first` on, of which there may be fewer."""
+    for key, d in zip(keys, ds[first:]):
+        if d is not None:
+            shadows.add_key(mapping, key, d)
+
+
 def in_python(name: str, function: Any) -> Any:
     """A built-in function that does what this one does."""
     return pulls.deferred(name, function, start=pulls.COTANGENTS)
@@ -614,6 +626,8 @@ def in_python(name: str, function: Any) -> Any:
 
 add_part = Shadows.add_part = in_python("add", _add_part)  # (not bound: emitted code gives it the shadows)
 add_all = in_python("add", _add_all)
+add_keys = in_python("add", _add_keys)
+add_at_places = in_python("add", _add_at_places)
 ABOUT = pulls.slots_of(Shadows, "items", "kept"), Shadows, accumulate
 
 
@@ -623,6 +637,8 @@ def settle(builtin: Any, symbol: str, *state: Any) -> None:
 
 
 settle(add_all, "zyg_add_all", *ABOUT)
+settle(add_keys, "zyg_add_keys", *ABOUT)
+settle(add_at_places, "zyg_add_at_places", *ABOUT)
 settle(add_part, "zyg_add_part", Holder, accumulate)
 
 

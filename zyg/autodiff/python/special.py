@@ -19,7 +19,6 @@ from ..identity import note
 from ..objects import (
     arithmetic,
     calls,
-    container_operators,
     iteration,
     keys,
     numpy_items,
@@ -51,7 +50,7 @@ def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]
     slot, reflected = f"__{op}__", f"__r{op}__"
     tables = new_tables()
     function, complex_back = arithmetic.FUNCTIONS[op], arithmetic.COMPLEX_BACKS.get(op)
-    of_containers = {(ta, tb): record for (of, ta, tb), record in container_operators.BY_TYPES.items() if of == op}
+    of_containers = arithmetic.OF_CONTAINERS[op]
     run_numbers = numpy_numbers.RUN.get(op)
 
     @passes(_around_binary)

@@ -224,6 +224,10 @@ declare ptr @PyErr_Occurred()
 declare void @PyErr_Clear()
 declare ptr @PyDict_GetItemWithError(ptr, ptr)
 declare i32 @PyDict_SetItem(ptr, ptr, ptr)
+declare ptr @PyDict_New()
+declare void @PyDict_Clear(ptr)
+declare i32 @PyDict_Next(ptr, ptr, ptr, ptr)
+declare i32 @PySet_Contains(ptr, ptr)
 declare ptr @PyList_New(i64)
 declare i32 @PyList_Append(ptr, ptr)
 declare ptr @PyList_GetItem(ptr, i64)
@@ -352,6 +356,94 @@ set:
   ret i32 %unset
 fail:
   ret i32 -1
+}
+
+; Add to what a shadow, a dict, has at a key. 0 if that is done.
+define internal i32 @add_item(ptr %shadow, ptr %key, ptr %d, ptr %general) {
+  %old = call ptr @PyDict_GetItemWithError(ptr %shadow, ptr %key)
+  %absent = icmp eq ptr %old, null
+  br i1 %absent, label %error.test, label %hold
+error.test:
+  %error = call ptr @PyErr_Occurred()
+  %wrong = icmp ne ptr %error, null
+  br i1 %wrong, label %fail, label %first
+first:
+  %unset = call i32 @PyDict_SetItem(ptr %shadow, ptr %key, ptr %d)
+  ret i32 %unset
+hold:
+  call void @Py_IncRef(ptr %old)
+  %new = call ptr @sum(ptr %old, ptr %d, ptr %general, i64 0)
+  call void @Py_DecRef(ptr %old)
+  %none = icmp eq ptr %new, null
+  br i1 %none, label %fail, label %set
+set:
+  %unput = call i32 @PyDict_SetItem(ptr %shadow, ptr %key, ptr %new)
+  call void @Py_DecRef(ptr %new)
+  ret i32 %unput
+fail:
+  ret i32 -1
+}
+
+; Whether what an object has, or would have, as the shadow of its items is exactly a dict: 1 if so, 0 if not.
+define internal i32 @has_dict(ptr %shadows, ptr %words, ptr %x) {
+  %items = slot 0
+  %shadow = call ptr @shadow_of(ptr %items, ptr %x)
+  %absent = icmp eq ptr %shadow, null
+  br i1 %absent, label %error.test, label %look
+error.test:
+  %error = call ptr @PyErr_Occurred()
+  %wrong = icmp ne ptr %error, null
+  br i1 %wrong, label %fail, label %mapping
+mapping:
+  %x_type = field ptr, %x, $OB_TYPE
+  %derived = call i32 @PyType_IsSubtype(ptr %x_type, ptr @PyDict_Type)
+  ret i32 %derived
+look:
+  %type = field ptr, %shadow, $OB_TYPE
+  %dict = icmp eq ptr %type, @PyDict_Type
+  %found = zext i1 %dict to i32
+  ret i32 %found
+fail:
+  call void @PyErr_Clear()
+  ret i32 0
+}
+
+; That dict (borrowed), made if there is none; null with an error.
+define internal ptr @dict_of(ptr %shadows, ptr %words, ptr %x) {
+  %items = slot 0
+  %shadow = call ptr @shadow_of(ptr %items, ptr %x)
+  %absent = icmp eq ptr %shadow, null
+  br i1 %absent, label %error.test, label %there
+there:
+  ret ptr %shadow
+error.test:
+  %error = call ptr @PyErr_Occurred()
+  %wrong = icmp ne ptr %error, null
+  br i1 %wrong, label %fail, label %new
+new:
+  %made = call ptr @PyDict_New()
+  %unmade = icmp eq ptr %made, null
+  br i1 %unmade, label %fail, label %key
+key:
+  %key_ = call ptr @PyLong_FromVoidPtr(ptr %x)
+  %no_key = icmp eq ptr %key_, null
+  br i1 %no_key, label %lose, label %note
+note:
+  %unset = call i32 @PyDict_SetItem(ptr %items, ptr %key_, ptr %made)
+  call void @Py_DecRef(ptr %key_)
+  call void @Py_DecRef(ptr %made)
+  %kept = slot 1
+  %unkept = call i32 @PyList_Append(ptr %kept, ptr %x)
+  %neither = or i32 %unset, %unkept
+  %noted = icmp eq i32 %neither, 0
+  br i1 %noted, label %done, label %fail
+done:
+  ret ptr %made
+lose:
+  call void @Py_DecRef(ptr %made)
+  br label %fail
+fail:
+  ret ptr null
 }
 
 ; Add the items of a list from `from` up to `to` to the cotangents of the items of a sequence from `start` on, at every `step`. 0 if that
@@ -537,25 +629,7 @@ dict.test:
   %dict = icmp eq ptr %type, @PyDict_Type
   br i1 %dict, label %item, label %holder.test
 item:
-  %there = call ptr @PyDict_GetItemWithError(ptr %shadow, ptr %part)
-  %absent = icmp eq ptr %there, null
-  br i1 %absent, label %error.test, label %hold
-error.test:
-  %error = call ptr @PyErr_Occurred()
-  %wrong = icmp ne ptr %error, null
-  br i1 %wrong, label %fail, label %first
-first:
-  %unset = call i32 @PyDict_SetItem(ptr %shadow, ptr %part, ptr %d)
-  br label %check
-hold:
-  call void @Py_IncRef(ptr %there)
-  %more = call ptr @sum(ptr %there, ptr %d, ptr %general, i64 0)
-  call void @Py_DecRef(ptr %there)
-  %no_more = icmp eq ptr %more, null
-  br i1 %no_more, label %fail, label %set_item
-set_item:
-  %unput = call i32 @PyDict_SetItem(ptr %shadow, ptr %part, ptr %more)
-  call void @Py_DecRef(ptr %more)
+  %undone = call i32 @add_item(ptr %shadow, ptr %part, ptr %d, ptr %general)
   br label %check
 holder.test:
   %derived = call i32 @PyType_IsSubtype(ptr %type, ptr %class)
@@ -588,7 +662,7 @@ set_attribute:
   call void @Py_DecRef(ptr %new)
   br label %check
 check:
-  %status = phi i32 [ %unset, %first ], [ %unput, %set_item ], [ %unwritten, %set_attribute ]
+  %status = phi i32 [ %undone, %item ], [ %unwritten, %set_attribute ]
   %fine = icmp eq i32 %status, 0
   br i1 %fine, label %done, label %fail
 done:
@@ -850,6 +924,290 @@ nothing:
   ret ptr @_Py_NoneStruct
 slow:
   %result = call ptr @PyObject_Vectorcall(ptr %in_python, ptr %args, i64 %nargs, ptr null)
+  ret ptr %result
+fail:
+  ret ptr null
+}
+
+; (shadows, mapping, keys, ds, first): add to the cotangents of the values at keys what stands in a list or tuple from `first` on, as far
+; as there is something. `self` as above.
+define ptr @zyg_add_keys(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {
+entry:
+"""
+    + _SELF
+    + """
+  %shadows = at ptr, %args, 0
+  %mapping = at ptr, %args, 1
+  %keys = at ptr, %args, 2
+  %ds = at ptr, %args, 3
+  %first_object = at ptr, %args, 4
+  %type = field ptr, %shadows, $OB_TYPE
+  %ours = icmp eq ptr %type, %class
+  %keys_type = field ptr, %keys, $OB_TYPE
+  %keys_tuple = icmp eq ptr %keys_type, @PyTuple_Type
+  %ds_type = field ptr, %ds, $OB_TYPE
+  %ds_tuple = icmp eq ptr %ds_type, @PyTuple_Type
+  %ds_list = icmp eq ptr %ds_type, @PyList_Type
+  %listed = or i1 %ds_tuple, %ds_list
+  %o = and i1 %ours, %keys_tuple
+  %usual = and i1 %o, %listed
+  br i1 %usual, label %ask, label %slow
+ask:
+  %dict = call i32 @has_dict(ptr %shadows, ptr %words, ptr %mapping)
+  switch i32 %dict, label %fail [ i32 1, label %begin
+                                  i32 0, label %slow ]
+begin:
+  %first = call i64 @PyLong_AsSsize_t(ptr %first_object)
+  %count = field i64, %keys, $OB_SIZE
+  br label %each.test
+each.test:
+  %k = phi i64 [ 0, %begin ], [ %k1, %next ]
+  %at = add i64 %first, %k
+  %given = field i64, %ds, $OB_SIZE
+  %in_keys = icmp slt i64 %k, %count
+  %in_ds = icmp slt i64 %at, %given
+  %more = and i1 %in_keys, %in_ds
+  br i1 %more, label %each, label %done
+each:
+  %in_tuple = getelementptr i8, ptr %ds, i64 $TUPLE_ITEMS
+  br i1 %ds_tuple, label %read, label %of_list
+of_list:
+  %in_list = field ptr, %ds, $LIST_ITEMS
+  br label %read
+read:
+  %places = phi ptr [ %in_tuple, %each ], [ %in_list, %of_list ]
+  %d = at ptr, %places, %at
+  %nothing = icmp eq ptr %d, @_Py_NoneStruct
+  br i1 %nothing, label %next, label %add
+add:
+  %shadow = call ptr @dict_of(ptr %shadows, ptr %words, ptr %mapping)
+  %no_shadow = icmp eq ptr %shadow, null
+  br i1 %no_shadow, label %fail, label %put
+put:
+  %key = item %keys, %k
+  call void @Py_IncRef(ptr %d)
+  %undone = call i32 @add_item(ptr %shadow, ptr %key, ptr %d, ptr %general)
+  call void @Py_DecRef(ptr %d)
+  %added = icmp eq i32 %undone, 0
+  br i1 %added, label %next, label %fail
+next:
+  %k1 = add i64 %k, 1
+  br label %each.test
+done:
+  call void @Py_IncRef(ptr @_Py_NoneStruct)
+  ret ptr @_Py_NoneStruct
+slow:
+  %result = call ptr @PyObject_Vectorcall(ptr %in_python, ptr %args, i64 5, ptr null)
+  ret ptr %result
+fail:
+  ret ptr null
+}
+
+; (back, d, shadows) of the union of two dicts: a back is (zyg_pull_united, y, a, b, a frozenset of the keys of b). `self` as above.
+define ptr @zyg_pull_united(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {
+entry:
+  %position = alloca i64
+  %key_at = alloca ptr
+  %value_at = alloca ptr
+"""
+    + _SELF
+    + """
+  %back = at ptr, %args, 0
+  %shadows = at ptr, %args, 2
+  %type = field ptr, %shadows, $OB_TYPE
+  %ours = icmp eq ptr %type, %class
+  br i1 %ours, label %begin, label %slow
+begin:
+  %y = item %back, 1
+  %a = item %back, 2
+  %b = item %back, 3
+  %keys = item %back, 4
+  %items = slot 0
+  %shadow = call ptr @shadow_of(ptr %items, ptr %y)
+  %absent = icmp eq ptr %shadow, null
+  br i1 %absent, label %error.test, label %look
+error.test:
+  %error = call ptr @PyErr_Occurred()
+  %wrong = icmp ne ptr %error, null
+  br i1 %wrong, label %fail, label %done
+look:
+  %y_dict = call i32 @has_dict(ptr %shadows, ptr %words, ptr %y)
+  %a_dict = call i32 @has_dict(ptr %shadows, ptr %words, ptr %a)
+  %b_dict = call i32 @has_dict(ptr %shadows, ptr %words, ptr %b)
+  %ab = and i32 %a_dict, %b_dict
+  %all = and i32 %y_dict, %ab
+  switch i32 %all, label %fail [ i32 1, label %hold
+                                 i32 0, label %slow ]
+hold:
+  call void @Py_IncRef(ptr %shadow)
+  store i64 0, ptr %position
+  br label %next
+next:
+  %more = call i32 @PyDict_Next(ptr %shadow, ptr %position, ptr %key_at, ptr %value_at)
+  %some = icmp ne i32 %more, 0
+  br i1 %some, label %each, label %clear
+each:
+  %d = load ptr, ptr %value_at
+  %key = load ptr, ptr %key_at
+  %nothing = icmp eq ptr %d, @_Py_NoneStruct
+  br i1 %nothing, label %next, label %whose
+whose:
+  call void @Py_IncRef(ptr %d)
+  call void @Py_IncRef(ptr %key)
+  %second = call i32 @PySet_Contains(ptr %keys, ptr %key)
+  switch i32 %second, label %lose [ i32 0, label %to_a
+                                    i32 1, label %to_b ]
+to_a:
+  br label %find
+to_b:
+  br label %find
+find:
+  %of = phi ptr [ %a, %to_a ], [ %b, %to_b ]
+  %target = call ptr @dict_of(ptr %shadows, ptr %words, ptr %of)
+  %no_target = icmp eq ptr %target, null
+  br i1 %no_target, label %lose, label %add
+add:
+  %undone = call i32 @add_item(ptr %target, ptr %key, ptr %d, ptr %general)
+  call void @Py_DecRef(ptr %key)
+  call void @Py_DecRef(ptr %d)
+  %added = icmp eq i32 %undone, 0
+  br i1 %added, label %next, label %drop
+clear:
+  call void @PyDict_Clear(ptr %shadow)
+  call void @Py_DecRef(ptr %shadow)
+  br label %done
+lose:
+  call void @Py_DecRef(ptr %key)
+  call void @Py_DecRef(ptr %d)
+  br label %drop
+drop:
+  call void @Py_DecRef(ptr %shadow)
+  br label %fail
+done:
+  call void @Py_IncRef(ptr @_Py_NoneStruct)
+  ret ptr @_Py_NoneStruct
+slow:
+  %result = call ptr @PyObject_Vectorcall(ptr %in_python, ptr %args, i64 3, ptr null)
+  ret ptr %result
+fail:
+  ret ptr null
+}
+
+; (shadows, sequence, places, ds): add the items of a list to the cotangents of the items of a sequence at places, a tuple or list of ints.
+; `self` as above.
+define ptr @zyg_add_at_places(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {
+entry:
+"""
+    + _SELF
+    + """
+  %shadows = at ptr, %args, 0
+  %sequence = at ptr, %args, 1
+  %places = at ptr, %args, 2
+  %ds = at ptr, %args, 3
+  %type = field ptr, %shadows, $OB_TYPE
+  %ours = icmp eq ptr %type, %class
+  %ds_type = field ptr, %ds, $OB_TYPE
+  %ds_list = icmp eq ptr %ds_type, @PyList_Type
+  %places_type = field ptr, %places, $OB_TYPE
+  %places_tuple = icmp eq ptr %places_type, @PyTuple_Type
+  %places_list = icmp eq ptr %places_type, @PyList_Type
+  %listed = or i1 %places_tuple, %places_list
+  %o = and i1 %ours, %ds_list
+  %usual = and i1 %o, %listed
+  br i1 %usual, label %begin, label %slow
+begin:
+  ; There is a shadow from now on.
+  %undone = call i32 @add_items(ptr %shadows, ptr %words, ptr %general, ptr %sequence, i64 0, i64 1, ptr %ds, i64 0, i64 0)
+  switch i32 %undone, label %fail [ i32 0, label %find
+                                    i32 1, label %slow ]
+find:
+  %items = slot 0
+  %shadow = call ptr @shadow_of(ptr %items, ptr %sequence)
+  %absent = icmp eq ptr %shadow, null
+  br i1 %absent, label %fail, label %look
+look:
+  call void @Py_IncRef(ptr %shadow)
+  %count = field i64, %places, $OB_SIZE
+  %in_tuple = getelementptr i8, ptr %places, i64 $TUPLE_ITEMS
+  br label %types.test
+types.test:
+  %t = phi i64 [ 0, %look ], [ %t1, %types.next ]
+  %t_more = icmp slt i64 %t, %count
+  br i1 %t_more, label %types.each, label %each.test
+types.each:
+  br i1 %places_tuple, label %types.read, label %types.list
+types.list:
+  %t_list = field ptr, %places, $LIST_ITEMS
+  br label %types.read
+types.read:
+  %t_table = phi ptr [ %in_tuple, %types.each ], [ %t_list, %types.list ]
+  %t_place = at ptr, %t_table, %t
+  %t_type = field ptr, %t_place, $OB_TYPE
+  %t_int = icmp eq ptr %t_type, @PyLong_Type
+  br i1 %t_int, label %types.next, label %leave
+types.next:
+  %t1 = add i64 %t, 1
+  br label %types.test
+each.test:
+  %k = phi i64 [ 0, %types.test ], [ %k1, %next ]
+  %given = field i64, %ds, $OB_SIZE
+  %in_places = icmp slt i64 %k, %count
+  %in_ds = icmp slt i64 %k, %given
+  %more = and i1 %in_places, %in_ds
+  br i1 %more, label %each, label %done
+each:
+  %ds_table = field ptr, %ds, $LIST_ITEMS
+  %d = at ptr, %ds_table, %k
+  %nothing = icmp eq ptr %d, @_Py_NoneStruct
+  br i1 %nothing, label %next, label %where
+where:
+  br i1 %places_tuple, label %read, label %of_list
+of_list:
+  %in_list = field ptr, %places, $LIST_ITEMS
+  br label %read
+read:
+  %table = phi ptr [ %in_tuple, %where ], [ %in_list, %of_list ]
+  %place = at ptr, %table, %k
+  %at = call i64 @PyLong_AsSsize_t(ptr %place)
+  br label %reach.test
+reach.test:
+  %size = field i64, %shadow, $OB_SIZE
+  %short = icmp slt i64 %size, %at
+  br i1 %short, label %reach, label %end.test
+reach:
+  %unreached = call i32 @PyList_Append(ptr %shadow, ptr @_Py_NoneStruct)
+  %reached = icmp eq i32 %unreached, 0
+  br i1 %reached, label %reach.test, label %drop
+end.test:
+  %at_end = icmp eq i64 %size, %at
+  br i1 %at_end, label %append, label %add
+append:
+  %unappended = call i32 @PyList_Append(ptr %shadow, ptr %d)
+  br label %check
+add:
+  call void @Py_IncRef(ptr %d)
+  %unadded = call i32 @add_at(ptr %shadow, i64 %at, ptr %d, ptr %general)
+  call void @Py_DecRef(ptr %d)
+  br label %check
+check:
+  %status = phi i32 [ %unappended, %append ], [ %unadded, %add ]
+  %fine = icmp eq i32 %status, 0
+  br i1 %fine, label %next, label %drop
+next:
+  %k1 = add i64 %k, 1
+  br label %each.test
+leave:
+  call void @Py_DecRef(ptr %shadow)
+  br label %slow
+drop:
+  call void @Py_DecRef(ptr %shadow)
+  br label %fail
+done:
+  call void @Py_DecRef(ptr %shadow)
+  call void @Py_IncRef(ptr @_Py_NoneStruct)
+  ret ptr @_Py_NoneStruct
+slow:
+  %result = call ptr @PyObject_Vectorcall(ptr %in_python, ptr %args, i64 4, ptr null)
   ret ptr %result
 fail:
   ret ptr null
