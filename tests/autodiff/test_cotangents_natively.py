@@ -240,6 +240,64 @@ def test_displays_of_lists():
         assert alike(*found)
 
 
+def dicts_holding(objects, ds):
+    found = Shadows()
+    for x, d in zip(objects, ds, strict=True):
+        if d is not None:
+            found.new_items(x).update(d)
+    return found
+
+
+def test_unions_of_dicts():
+    rng = random.Random(8)
+    builtin = container_operators.run_dict_union
+    for _ in range(300):
+        a, b = ({k: 1.0 for k in rng.sample("uvwxyz", rng.randrange(5))} for _ in range(2))
+        y = a | b
+        ds = [{k: drawn(rng) for k in x if rng.random() < 0.7} if rng.random() < 0.8 else None for x in (y, a, b)]
+        found = []
+        for function in (builtin, in_python(builtin)):
+            ours = dicts_holding((y, a, b), ds)
+            result = outcome(function, (builtin, y, a, b, frozenset(b)), None, ours)
+            found.append(result if result[1] else (*result, [ours.items.get(id(x)) or None for x in (y, a, b)]))
+        assert alike(*found), (a, b, ds)
+
+
+class Labelled(dict):
+    pass
+
+
+def test_what_is_added_at_keys():
+    rng = random.Random(9)
+    for _ in range(300):
+        mapping = rng.choice([dict, Labelled])({k: 1.0 for k in "uvwxyz"})
+        keys = tuple(rng.sample("uvwxyz", rng.randrange(5)))
+        before = {k: drawn(rng) for k in "uvw"} if rng.random() < 0.7 else None
+        ds = rng.choice([list, tuple])(drawn(rng) for _ in range(rng.randrange(8)))
+        first = rng.randrange(4)
+        found = []
+        for function in (shadows.add_keys, in_python(shadows.add_keys)):
+            ours = dicts_holding((mapping,), (before,))
+            result = outcome(function, ours, mapping, keys, ds, first)
+            found.append(result if result[1] else (*result, ours.items.get(id(mapping)) or None))
+        assert alike(*found), (mapping, keys, before, ds, first)
+
+
+def test_what_is_added_at_places():
+    rng = random.Random(10)
+    for _ in range(300):
+        x = [0.0] * 10
+        before = [drawn(rng) for _ in range(rng.randrange(10))] if rng.random() < 0.7 else None
+        ds = [drawn(rng) for _ in range(rng.randrange(8))]
+        places = rng.choice([list, tuple])(rng.randrange(10) for _ in range(rng.choice([len(ds), 3])))
+        found = []
+        for function in (shadows.add_at_places, in_python(shadows.add_at_places)):
+            ours = holding((x,), (before,))
+            result = outcome(function, ours, x, places, ds[:])
+            found.append(result if result[1] else (*result, *shown(ours, (x,))))
+        assert alike(*found), (before, places, ds)
+
+
 @pytest.mark.parametrize("x", [[], [1.0, 2], [1.0, True], [1.0, np.float64(2.0)], (1.0, 2), (1.0, None), [None]])
 def test_whether_all_are_real(x):
     assert cotangents.all_real(x) is in_python(cotangents.all_real)(x)
@@ -261,9 +319,13 @@ def test_references():
             outcome(construction.made_list, ours, None, y, *y)
             outcome(reductions.run_sum_of_list, (None, y, 3), d, ours)
             outcome(subscripts._run_set_part, (None, y, 0, 1, x, 2), None, ours)
+            outcome(shadows.add_at_places, ours, x, [2, 0, 0], ds)
+            both = dicts_holding(({"a": d}, {}), ({"a": d, "b": odd}, {"a": odd}))
+            outcome(shadows.add_keys, both, {}, ("a", "b"), ds, 1)
+            outcome(container_operators.run_dict_union, (None, both.kept[0], {}, both.kept[1], frozenset("a")), None, both)
             outcome(cotangents.joined, (d, None), x[:2], (0,), "text")
             outcome(cotangents.joined, (d, None), (1.0, 2.0), (0,), "text")
-            del ours
+            del ours, both
         assert [sys.getrefcount(v) for v in (d, odd, REFUSED, x, y)] == counts
 
 

@@ -173,6 +173,13 @@ run_dict_union = in_python("pull", _run_dict_union)
 settle(run_dict_union, "zyg_pull_united", *ABOUT)
 
 
+def extended(a: list[Any], b: list[Any]) -> tuple[Any, Any]:
+    """`a += b` of two lists."""
+    start = len(a)
+    a.extend(b)
+    return a, (construction.run_extended_by_list, a, start, b, len(b))
+
+
 def inplace(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
     """(value, back) of an in-place operator on containers; None if it is something else."""
     if isinstance(a, (list, deque, array.array)):

@@ -29,6 +29,7 @@ from ..objects import (
     subscripts,
 )
 from ..objects.arithmetic import find, find_special
+from ..objects.container_operators import extended
 from ..objects.cotangents import NUMBERS, NUMERIC, SCALARS
 from ..objects.numpy_numbers import PAIRS
 from ..objects.passing import passes
@@ -148,6 +149,8 @@ def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
         cls = type(a)
         if cls is ndarray:
             return short(a, b) or general(a, b)
+        if cls is list:
+            return extended(a, b) if op == "add" and type(b) is list and a is not b else general(a, b)
         if cls in SCALARS:
             tb = type(b)
             known = tb in SCALARS or tb is ndarray or find_special(tb, reflected) is not None
