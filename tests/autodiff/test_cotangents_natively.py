@@ -252,7 +252,7 @@ def test_unions_of_dicts():
     rng = random.Random(8)
     builtin = container_operators.run_dict_union
     for _ in range(300):
-        a, b = ({k: 1.0 for k in rng.sample("uvwxyz", rng.randrange(5))} for _ in range(2))
+        a, b = (dict.fromkeys(rng.sample("uvwxyz", rng.randrange(5)), 1.0) for _ in range(2))
         y = a | b
         ds = [{k: drawn(rng) for k in x if rng.random() < 0.7} if rng.random() < 0.8 else None for x in (y, a, b)]
         found = []
@@ -270,7 +270,7 @@ class Labelled(dict):
 def test_what_is_added_at_keys():
     rng = random.Random(9)
     for _ in range(300):
-        mapping = rng.choice([dict, Labelled])({k: 1.0 for k in "uvwxyz"})
+        mapping = rng.choice([dict, Labelled])(dict.fromkeys("uvwxyz", 1.0))
         keys = tuple(rng.sample("uvwxyz", rng.randrange(5)))
         before = {k: drawn(rng) for k in "uvw"} if rng.random() < 0.7 else None
         ds = rng.choice([list, tuple])(drawn(rng) for _ in range(rng.randrange(8)))
@@ -322,7 +322,9 @@ def test_references():
             outcome(shadows.add_at_places, ours, x, [2, 0, 0], ds)
             both = dicts_holding(({"a": d}, {}), ({"a": d, "b": odd}, {"a": odd}))
             outcome(shadows.add_keys, both, {}, ("a", "b"), ds, 1)
-            outcome(container_operators.run_dict_union, (None, both.kept[0], {}, both.kept[1], frozenset("a")), None, both)
+            outcome(
+                container_operators.run_dict_union, (None, both.kept[0], {}, both.kept[1], frozenset("a")), None, both
+            )
             outcome(cotangents.joined, (d, None), x[:2], (0,), "text")
             outcome(cotangents.joined, (d, None), (1.0, 2.0), (0,), "text")
             del ours, both
