@@ -77,7 +77,7 @@ class Start:
 
 
 ARRAYS = Start("pulls", 1 << 9, 1 << 12)
-COTANGENTS = Start("cotangents", 1 << 12, 1 << 15)  # of whose calls each takes a fraction of the time
+COTANGENTS = Start("cotangents", 1 << 11, 1 << 15)  # of whose calls each takes a fraction of the time
 
 
 class State(tuple[Any, ...]):

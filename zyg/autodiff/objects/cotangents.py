@@ -101,8 +101,10 @@ def refused_in(d: Any) -> Refused | None:
         return d
     if type(d) is tuple:
         for c in d:
-            found = refused_in(c)
-            if found is not None:
+            t = type(c)
+            if t is Refused:
+                return c
+            if t is tuple and (found := refused_in(c)) is not None:
                 return found
     return None
 

@@ -267,7 +267,13 @@ def _run_hidden(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 
 def any_in(d: Any) -> bool:
-    return any(map(any_in, d)) if isinstance(d, tuple) else d is not None
+    """Whether there is a cotangent in it."""
+    if not isinstance(d, tuple):
+        return d is not None
+    for c in d:
+        if c is not None and (not isinstance(c, tuple) or any_in(c)):
+            return True
+    return False
 
 
 def vanishes(shadow: np.ndarray) -> bool:
