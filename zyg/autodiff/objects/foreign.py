@@ -270,10 +270,7 @@ def any_in(d: Any) -> bool:
     """Whether there is a cotangent in it."""
     if not isinstance(d, tuple):
         return d is not None
-    for c in d:
-        if c is not None and (not isinstance(c, tuple) or any_in(c)):
-            return True
-    return False
+    return any(c is not None and (not isinstance(c, tuple) or any_in(c)) for c in d)
 
 
 def vanishes(shadow: np.ndarray) -> bool:
