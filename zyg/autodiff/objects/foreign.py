@@ -270,7 +270,7 @@ def any_in(d: Any) -> bool:
     """Whether there is a cotangent in it."""
     if not isinstance(d, tuple):
         return d is not None
-    return any(c is not None and (not isinstance(c, tuple) or any_in(c)) for c in d)
+    return bool(d) and (type(d[0]) is float or any(map(any_in, d)))
 
 
 def vanishes(shadow: np.ndarray) -> bool:
