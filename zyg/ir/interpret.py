@@ -455,7 +455,12 @@ def _fits(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]
 
 @_runs
 def _contiguous(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]:
-    return [operands[0].flags.c_contiguous]
+    array = operands[0]
+    if instr.attrs.get("strict"):
+        return [
+            array.strides == tuple(array.itemsize * math.prod(array.shape[axis + 1 :]) for axis in range(array.ndim))
+        ]
+    return [array.flags.c_contiguous]
 
 
 @_runs

@@ -473,7 +473,8 @@ op("stride", lambda types, attrs: (I64,), "the stride in bytes of dimension attr
    "to tell in which order its elements lie", vjp="none")  # fmt: skip
 op("fits", lambda types, attrs: (BOOL,), "whether the product of attrs['item'] and lengths, i64 and not negative, is a number of 64 bits",
    vjp="none")  # fmt: skip
-op("contiguous", lambda types, attrs: (BOOL,), "whether the elements of an array lie in memory one after the other, as its indices count",
+op("contiguous", lambda types, attrs: (BOOL,), "whether the elements of an array lie in memory one after the other, as its indices count; "
+   "strict: and its strides say so along axes of length 1 and of no elements, too",
    vjp="none")  # fmt: skip
 op("arrange", _stated, "the strides in bytes by which NumPy's iterator lays out a new array that it makes of others, without gaps: "
    "per operand of the iterator and axis the length and the stride, of attrs['axes'] axes; then the lengths of the new array, which "

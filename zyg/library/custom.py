@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from zyg.autodiff.activity import differentiable
 from zyg.errors import Misuse
+from zyg.frontend.arrays import owner
 from zyg.frontend.evaluator import Evaluator
 from zyg.frontend.frames import Context, Stop
 from zyg.frontend.functions import Outline, parameters_for, widened, widened_record
@@ -59,6 +60,7 @@ class RulePair:
     after: Heap  # the objects that the value reaches, and those that the function mutates, afterwards
     results: list[Value]
     operands: list[Value]
+    fresh: bool = False  # whether its results are arrays that it has made, which nobody else knows
 
 
 def call_with_rule(e: Evaluator, rule: UserRule, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
@@ -80,6 +82,8 @@ def call_with_rule(e: Evaluator, rule: UserRule, args: list[Abstract], keywords:
     assert e.builder.block is not None
     e.calls.append((e.builder.block.instrs[-1], pair))
     e.inference.ruled |= any(isinstance(v.type, Array) for v in results)
+    if pair.fresh:
+        e.inference.fresh.update(results)
     if pair.rule is None:
         e.builder.append(Instr("unreachable"))
         raise Stop
@@ -212,7 +216,15 @@ def _infer_rule(
         tuple(k for k, v in enumerate(operands) if differentiable(v.type) and v not in by_position),
         tuple(gathered),
     )
-    return RulePair(plain.function.name, pair_rule, template, after, stand_ins, operands)
+    fresh = not after and _are_new(forward, results)
+    return RulePair(plain.function.name, pair_rule, template, after, stand_ins, operands, fresh)
+
+
+def _are_new(forward: Evaluator, results: list[Value]) -> bool:
+    """Whether these are arrays that the function has made, each another one."""
+    made = {i.result for _, i in forward.function.instructions() if i.op == "alloc"}
+    owners = [owner(forward, v) for v in results if isinstance(v.type, Array)]
+    return made.issuperset(owners) and len(set(owners)) == len(owners)
 
 
 def _raising_rule(forward: Evaluator) -> RulePair:

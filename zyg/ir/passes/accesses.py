@@ -138,6 +138,14 @@ class Lengths:
                 result.append(length)
         return result
 
+    def lies_apart(self, v: Value) -> bool:
+        """Whether an array is known to be a view of every second element of another one, say, along some axis."""
+        while (instr := self.made.get(v)) is not None and instr.op in VIEWS:
+            if instr.op == "view" and any(isinstance(s, Const) and abs(s.value) > 1 for s in steps_of(instr)):
+                return True
+            v = instr.operands[0]
+        return False
+
     def root(self, v: Value) -> Value:
         """What an array is a view of: an `alloc`, or something unknown."""
         while (instr := self.made.get(v)) is not None and instr.op in VIEWS:
@@ -248,6 +256,18 @@ class Views(Lengths):
             else:
                 result.append(next(operands) if letter == "i" else next(own))
         return tuple(result)
+
+
+def steps_of(view: Instr) -> list[Value]:
+    """The steps of the axes that are sliced."""
+    operands = iter(view.operands[1:])
+    found: list[Value] = []
+    for letter in view.attrs["spec"]:
+        if letter == "s":
+            found.append([next(operands) for _ in range(3)][2])
+        elif letter == "i":
+            next(operands)
+    return found
 
 
 def is_one(v: Value | None) -> bool:

@@ -135,8 +135,11 @@ class Expansion:
         assumptions: list[Assumption] = []
         fast = {v: self.views.access(v, assumptions) or _plain(v) for v in arrays}
         shape = self.shape(arrays, fast)
-        conditions = self.conditions(fast, assumptions, shape)
-        if conditions:
+        apart = any(self.views.lies_apart(a.array) for a in fast.values())
+        conditions = [] if apart else self.conditions(fast, assumptions, shape)
+        if apart:
+            self.in_steps(arrays, shape)
+        elif conditions:
             holds = conditions[0]
             for c in conditions[1:]:
                 holds = b.op("and", holds, c)
@@ -145,17 +148,21 @@ class Expansion:
             b.at(contiguous)
             self.collapsed(fast, shape)
             b.at(general)
-            self.contiguous = False
-            self.accesses = {v: self.views.access(v, None) or _plain(v) for v in arrays}
-            self.lengths = shape
-            self.fill_what_is_added_to()
-            b.jump(self.after, *self.loops())
+            self.in_steps(arrays, shape)
         else:
             self.collapsed(fast, shape)
         for block in self.function.blocks[self.first - 1 : self.at]:
             self.views.add(block.instrs)
         self.function.blocks.insert(self.at, self.after)
         return self.after
+
+    def in_steps(self, arrays: list[Value], shape: list[Value]) -> None:
+        """A loop for each dimension, over elements that may lie anywhere."""
+        self.contiguous = False
+        self.accesses = {v: self.views.access(v, None) or _plain(v) for v in arrays}
+        self.lengths = shape
+        self.fill_what_is_added_to()
+        self.b.jump(self.after, *self.loops())
 
     def shape(self, arrays: list[Value], fast: dict[Value, Access]) -> list[Value]:
         """The number of iterations of each loop."""
@@ -175,15 +182,8 @@ class Expansion:
         for a in dict.fromkeys(assumptions):
             result.append(b.op("eq", b.op("dim", a.array, axis=a.axis), shape[a.loop]))
         for array in dict.fromkeys(a.array for a in accesses.values()):
-            type = array.type
-            assert isinstance(type, Array)
-            if type.layout == "C":
-                continue
-            expected: Value = const(_SIZES[str(type.dtype)])
-            for axis in reversed(range(type.ndim)):
-                result.append(b.op("eq", b.op("stride", array, axis=axis), expected))
-                if axis:
-                    expected = b.arith("mul", expected, b.op("dim", array, axis=axis))
+            if array_type(array).layout != "C":
+                result.append(b.op("contiguous", array, strict=True))
         return result
 
     def collapsed(self, accesses: dict[Value, Access], shape: list[Value]) -> None:

@@ -360,7 +360,7 @@ class _Broadcasts:
         self.function = function
         self.block = block
         self.steps = steps
-        self.by = {r: i for i in block.instrs for r in i.results}
+        self.known = Lengths(function)
         self.ones: dict[Value, bool] = {}
         self.made = {i.result: i for i in block.instrs if i.op == "alloc"}
         self.seen = {i.result: i for i in seen}
@@ -377,23 +377,13 @@ class _Broadcasts:
     def is_one(self, length: Value) -> bool:
         found = self.ones.get(length)
         if found is None:
-            made = self.by.get(length)
+            made = self.known.made.get(length)
             if made is not None and made.op == "select":  # what two arrays have together, or the end of a slice
                 found = any(map(self.is_one, made.operands[1:]))
             else:
                 found = isinstance(length, Const) and length.value == 1
             self.ones[length] = found
         return found
-
-    def lies_apart(self, v: Value) -> bool:
-        """Whether the elements of an array are known to lie apart."""
-        while (made := self.by.get(v)) is not None and made.op in VIEWS:
-            if made.op == "view" and "s" in made.attrs["spec"]:
-                _, _, step = made.operands[-3:]
-                if not (isinstance(step, Const) and abs(step.value) == 1):
-                    return True
-            v = made.operands[0]
-        return False
 
     def run(self, users: dict[Value, list[Instr]]) -> bool:
         self.users = users
@@ -423,7 +413,7 @@ class _Broadcasts:
         if len(seen.operands) > 2:
             if not self.is_light(first) or any(i.op not in ("apply", "dim") for i in self.users[seen.result]):
                 return None
-            if not self.steps and any(isinstance(v.type, Array) and self.lies_apart(v) for v in ins_of(first)):
+            if not self.steps and any(isinstance(v.type, Array) and self.known.lies_apart(v) for v in ins_of(first)):
                 return None
         return first
 

@@ -144,8 +144,16 @@ def fits(e: FunctionLowering, instr: Instr) -> None:
 
 @lowers("contiguous")
 def contiguous(e: FunctionLowering, instr: Instr) -> None:
-    """Axes of one element may have any stride, and all may where there is none."""
+    """Axes of one element may have any stride, and all may where there is none, unless it is strict."""
     a = parts_of(e, instr.operands[0])
+    if instr.attrs.get("strict"):
+        usual = strides_of(e, ArrayParts(Array(a.type.dtype, a.type.ndim), [a.data, a.owner, *a.shape]))
+        tests = [e.let(f"icmp eq i64 {x}, {y}") for x, y in zip(strides_of(e, a), usual, strict=True)]
+        result = tests[0] if tests else "true"
+        for test in tests[1:]:
+            result = e.let(f"and i1 {result}, {test}")
+        e.define(instr, [result])
+        return
     result, empty, expected = "true", "false", str(SIZES[a.type.dtype])
     for length, step in reversed([*zip(a.shape, strides_of(e, a), strict=True)]):
         fits = e.let(f"icmp eq i64 {step}, {expected}")
