@@ -8,7 +8,7 @@ from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import as_called
 
 from . import calls, draining, iteration, reentry, sources, subscripts, unpacking
-from .cotangents import SETS, accumulate
+from .cotangents import INERT, SETS, accumulate
 from .reach import PLAIN as UNASKED
 from .reach import check_key
 
@@ -100,9 +100,15 @@ def run_set_added(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, shadows.take_key(back[1], back[2])
 
 
+_AT_HAND = frozenset({tuple, list})
+
+
 def record_fill(x: Any, values: Any) -> Any:
     """`x.extend(values)` of a new list, which the iterator does not see grow."""
     start = len(x)
+    if type(values) in _AT_HAND and INERT.issuperset(map(type, values)):
+        subscripts.base_of(x).extend(x, values)
+        return (run_extended_plainly, x, start)
     items, drain = draining.drained(values, asked=True)
     subscripts.base_of(x).extend(x, items)
     return (run_filled, x, start, len(items), drain)

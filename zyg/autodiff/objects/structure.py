@@ -509,6 +509,8 @@ def _numbers(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, length = form
     if not take and type(x) is not list:
         _check_attributes(x, shadows)
+    if not length:
+        return None
     items = shadows.items.get(id(x))
     if not items or items.count(None) == len(items):
         return None
@@ -528,12 +530,12 @@ def _list(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     parts = None if take or type(forms) is list else _together(forms, shadows)
     if parts is not None:
         return None if not parts or parts[0] is None and _all_none(parts) else parts
-    items: list[Any] = list(shadows.items.get(id(x)) or ())
+    shadow = shadows.items.get(id(x))
+    if not shadow and type(forms) is list:
+        return _list_without_shadow(forms, shadows, take)
+    items: list[Any] = list(shadow or ())
     if take:
         shadows.take_list(x)
-    if not items and type(forms) is list:
-        parts = [None if f is NOTHING or f is NUMBER else _GATHER[f[0]](f, None, shadows, take) for f in forms]
-        return None if _all_none(parts) else [0.0 if f is NUMBER else p for p, f in zip(parts, forms)]
     items.extend([None] * (len(forms) - len(items)))
     if type(forms) is FlatTuples and forms.are_gradients(items):
         return items if items.count(None) < len(items) else None
@@ -546,6 +548,23 @@ def _list(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     if _all_none(parts):
         return None
     return [0.0 if p is None and f is NUMBER else p for p, f in zip(parts, forms)]
+
+
+def _list_without_shadow(forms: list[Form], shadows: Any, take: bool) -> list[Any] | None:
+    """The gradient of a list whose items have cotangents in shadows of their own, if any."""
+    parts: list[Any] = []
+    has_some = False
+    for f in forms:
+        if f is NUMBER:
+            parts.append(0.0)
+        elif f is NOTHING:
+            parts.append(None)
+        else:
+            c = _GATHER[f[0]](f, None, shadows, take)
+            if c is not None:
+                has_some = True
+            parts.append(c)
+    return parts if has_some else None
 
 
 def _dict(form: Form, d: Any, shadows: Any, take: bool) -> Any:
@@ -570,9 +589,10 @@ def _dict(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     parts = {}
     has_some = False
     for k, f in forms.items():
-        c = None if f is NOTHING else items.get(k)
-        if f is not NOTHING and f is not NUMBER:
-            c = _GATHER[f[0]](f, c, shadows, take)
+        if f is NOTHING:
+            parts[k] = None
+            continue
+        c = items.get(k) if f is NUMBER else _GATHER[f[0]](f, items.get(k), shadows, take)
         if c is not None:
             if type(c) is Refused:
                 raise c.error

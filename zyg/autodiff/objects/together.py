@@ -416,8 +416,11 @@ class Plan:
         cls = type(held[0])
         if self.in_dict and _has_dict(held[-1]):  # then all may have one
             refers_to = gc.get_referents(*held)
-            if len(refers_to) == 2 * len(held) and set(map(type, refers_to)) == {dict, type(cls)}:
-                return _kinds_of(columns) if self._are_in_dicts([x.__dict__ for x in held]) else None
+            dicts = refers_to[::2]
+            if len(refers_to) == 2 * len(held) and set(map(type, dicts)) == {dict}:  # a dict and the class each
+                if len(self.names) == 1:  # which may be that
+                    dicts = [x.__dict__ for x in held]
+                return _kinds_of(columns) if self._are_in_dicts(dicts) else None
         asked = held[:1] if _has_dict(held[0]) else []
         others = held[len(asked) :]
         refers_to = gc.get_referents(*others)
@@ -431,8 +434,10 @@ class Plan:
         # Each of the others refers to its class and to what its attributes are.
         if len(refers_to) != len(others) * (1 + len(self.names)):
             return None
-        if asked and not (self.in_dict and self._are_in_dicts([x.__dict__ for x in asked])):
-            return None
+        if asked:
+            dicts = [x.__dict__ for x in asked]
+            if not self.in_dict or set(map(type, dicts)) != {dict} or not self._are_in_dicts(dicts):
+                return None
         if found == {float, type(cls)} and len(asked) < 2 and all(type(column[0]) is float for column in columns):
             return [_NUMBERS] * len(columns)
         kinds = _kinds_of(columns)
@@ -440,10 +445,7 @@ class Plan:
         return kinds if of_attributes else None
 
     def _are_in_dicts(self, dicts: list[Any]) -> bool:
-        """Whether these are the attributes of instances that have a `__dict__` (or a dict in an attribute), which have all of
-        them as it is."""
-        if set(map(type, dicts)) != {dict}:
-            return False
+        """Whether instances whose attributes stand in these have no others than those that have been read."""
         if not self.of_class:
             return set(map(len, dicts)) == {len(self.names)}
         keys = list(chain.from_iterable(dicts))
