@@ -68,11 +68,11 @@ def form(x: Any, seen: Seen | None = None) -> Form:
             seen = Seen()
         key = id(x)
         known = seen.get(key)
-        if known is None:
-            seen[key] = NOTHING
-            made = seen[key] = _form_of_dict(x, seen) if t is dict else _form_of_items(x, x, seen)
-            return made
-        return _again_form(known, x)
+        if known is not None:
+            return _again_form(known, x)
+        seen[key] = NOTHING
+        made = seen[key] = _form_of_plain_dict(x, seen) if t is dict else _form_of_list(x, seen)
+        return made
     if t is float or t is int:
         return NUMBER
     if t in INERT:
@@ -118,13 +118,22 @@ def _form_of_tuple(x: tuple[Any, ...], seen: Seen) -> Form:
     return made
 
 
+def _form_of_plain_dict(x: dict[Any, Any], seen: Seen) -> Form:
+    if len(x) > FEW and (len(x) > _SMALL or type(next(iter(x.values()))) not in _OF_PYTHON):
+        return _form_of_dict(x, seen)
+    forms: dict[Any, Form] = {}
+    for key, v in x.items():
+        t = type(v)
+        forms[key] = NUMBER if t is float else NOTHING if t is str else form(v, seen)
+    return ("dict", x, forms)
+
+
+# Of a dict as many are looked at one by one where they are no objects of classes: that takes less.
+_SMALL = 8
+_OF_PYTHON = frozenset({float, int, str, bool, type(None), list, dict})
+
+
 def _form_of_dict(x: dict[Any, Any], seen: Seen) -> Form:
-    if type(x) is dict and (len(x) <= FEW or len(x) <= _SMALL and type(next(iter(x.values()))) in _OF_PYTHON):
-        forms = {}
-        for key, v in x.items():
-            t = type(v)
-            forms[key] = NUMBER if t is float else NOTHING if t is str else form(v, seen)
-        return ("dict", x, forms)
     held = list(dict.values(x))
     kinds = set(map(type, held))
     if kinds <= _FLAT and type(x) is dict:
@@ -139,16 +148,18 @@ def _form_of_dict(x: dict[Any, Any], seen: Seen) -> Form:
     return ("dict", x, {k: NUMBER if type(v) is float else form(v, seen) for k, v in zip(keys, held)})
 
 
-# Of a dict as many are looked at one by one where they are no objects of classes: that takes less.
-_SMALL = 8
-_OF_PYTHON = frozenset({float, int, str, bool, type(None), list, dict})
+def _form_of_list(x: list[Any], seen: Seen) -> Form:
+    if not x:
+        return ("numbers", x, 0)
+    if len(x) > FEW or type(x[0]) in _WITHOUT_IDENTITY:
+        return _form_of_items(x, x, seen)
+    forms: list[Form] = []
+    for v in x:
+        forms.append(NUMBER if type(v) is float else form(v, seen))
+    return ("list", x, forms)
 
 
 def _form_of_items(x: Any, held: list[Any], seen: Seen) -> Form:
-    if not held:
-        return ("numbers", x, 0)
-    if len(held) <= FEW and type(held[0]) not in _WITHOUT_IDENTITY:
-        return ("list", x, [NUMBER if type(v) is float else form(v, seen) for v in held])
     kinds = set(map(type, held))
     if kinds <= _REALS:
         return ("numbers", x, len(held))
@@ -310,7 +321,7 @@ def content(cell: CellType) -> Any:
 class Fields:
     """What the objects of a class hold, as far as the class says it. `alone`: they have a form by that, and no other one."""
 
-    __slots__ = ("alone", "declared", "of_exception", "slots", "version", "word")
+    __slots__ = ("alone", "declared", "gradients", "of_exception", "slots", "version", "word")
 
     def __init__(self, cls: type):
         self.version = type_version(cls)
@@ -318,6 +329,7 @@ class Fields:
         self.declared = tuple(getattr(cls, "__dataclass_fields__", ()))
         self.of_exception = issubclass(cls, BaseException)
         self.slots = tuple(_slots_of(cls))
+        self.gradients: dict[tuple[str, ...], Any] = {}  # the classes of their gradients, by the names of attributes
         self.alone = bool(cls.__flags__ & _HEAP) and not issubclass(cls, SETS) and has_fields(cls)
 
     def of(self, x: Any) -> Iterable[str]:
@@ -601,15 +613,6 @@ def _dict(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     return parts if has_some else None
 
 
-def _part(form: Form, d: Any, shadows: Any, take: bool) -> Any:
-    """The gradient of a part of a value."""
-    if form is not NUMBER:
-        return gather(form, d, shadows, take)
-    if type(d) is Refused:
-        raise d.error
-    return d
-
-
 _NONE = frozenset({type(None)})
 
 
@@ -623,18 +626,33 @@ _NO_ITEMS: dict[Any, Any] = {}
 def _object(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, forms = form
     held = shadows.attributes_of(x) or {}
-    parts = []
+    parts: list[Any] = []
+    has_some = False
     for name, f in forms.items():
-        flowing = held.pop(name, None) if take else held.get(name)
-        parts.append(_part(f, flowing, shadows, take))
-    if _all_none(parts):
-        return None
-    return fields_class(type(x), tuple(forms))(*parts)
+        c = held.pop(name, None) if take else held.get(name)
+        if f is NOTHING:
+            parts.append(None)
+            continue
+        if f is not NUMBER:
+            c = _GATHER[f[0]](f, c, shadows, take)
+        if c is not None:
+            if type(c) is Refused:
+                raise c.error
+            has_some = True
+        parts.append(c)
+    return fields_class(type(x), tuple(forms))(*parts) if has_some else None
 
 
 def fields_class(cls: type, names: tuple[str, ...]) -> Any:
-    plain = tuple(n.lstrip("_") for n in names)
-    return gradient_class(cls, names if plain == names or len(set(plain)) < len(plain) else plain)
+    """The named tuple that holds the gradient by an instance of `cls` with these attributes."""
+    fields = _fields.get(id(cls))
+    made = None if fields is None else fields.gradients.get(names)
+    if made is None:
+        plain = tuple(n.lstrip("_") for n in names)
+        made = gradient_class(cls, names if plain == names or len(set(plain)) < len(plain) else plain)
+        if fields is not None:
+            fields.gradients[names] = made
+    return made
 
 
 def _function(form: Form, d: Any, shadows: Any, take: bool) -> Any:
