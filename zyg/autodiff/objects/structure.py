@@ -48,16 +48,20 @@ class Seen(dict[int, Any]):
     `groups`: those that are alike, together."""
 
     __slots__ = ("groups",)
+    groups: list[Any]
 
-    def __init__(self, groups: list[Any] | None = None):
-        super().__init__()
-        self.groups = [] if groups is None else groups
+
+def nothing_seen(groups: list[Any] | None = None) -> Seen:
+    """Nothing so far."""
+    made = Seen()
+    made.groups = [] if groups is None else groups
+    return made
 
 
 def forms_of(args: Iterable[Any]) -> tuple[list[Form], list[Any]]:
     """What each of several values looks like now, and what they hold that is alike."""
     groups: list[Any] = []
-    return [NUMBER if type(x) is float else form(x, Seen(groups)) for x in args], groups
+    return [NUMBER if type(x) is float else form(x, nothing_seen(groups)) for x in args], groups
 
 
 def form(x: Any, seen: Seen | None = None) -> Form:
@@ -65,7 +69,7 @@ def form(x: Any, seen: Seen | None = None) -> Form:
     t = type(x)
     if t is dict or t is list:  # of which there may be many, as of objects of a class
         if seen is None:
-            seen = Seen()
+            seen = nothing_seen()
         key = id(x)
         known = seen.get(key)
         if known is not None:
@@ -78,7 +82,7 @@ def form(x: Any, seen: Seen | None = None) -> Form:
     if t in INERT:
         return NOTHING
     if seen is None:
-        seen = Seen()
+        seen = nothing_seen()
     fields = _fields.get(id(t))
     if fields is None or not fields.alone or fields.word.value != fields.version:
         if is_number(x):
@@ -113,9 +117,13 @@ def _form_of_tuple(x: tuple[Any, ...], seen: Seen) -> Form:
     if id(x) in seen:
         return NOTHING
     seen[id(x)] = NOTHING
-    made: Form = ("tuple", x, _flat_forms(x) or objects.together.look(list(x), seen) or [form(v, seen) for v in x])
+    forms: Any = _flat_forms(x)
+    if forms is None and len(x) > FEW and len(set(map(type, x))) == 1:
+        forms = objects.together.look(list(x), seen)
+    if forms is None:
+        forms = [form(v, seen) for v in x]
     del seen[id(x)]
-    return made
+    return ("tuple", x, forms)
 
 
 def _form_of_plain_dict(x: dict[Any, Any], seen: Seen) -> Form:

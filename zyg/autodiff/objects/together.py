@@ -85,9 +85,9 @@ Column = Any  # Alike, or a form (NUMBER or NOTHING) that all of them have, or t
 
 
 def look(held: list[Any], seen: structure.Seen) -> Alike | None:
-    """The values of a list, tuple or dict, if they are alike; None if not. (It keeps `held`.)
+    """The values of a list, tuple or dict, if they are of one type and alike; None if not. (It keeps `held`.)
 
-    >>> look([[1.0], [2.0, 3.0], [], [4.0]], structure.Seen()) is None, look([[1.0], [], {}, []], structure.Seen()) is None
+    >>> look([[1.0], [2.0, 3.0], [], [4.0]], structure.nothing_seen()) is None, look([[1.0], [], [[2.0]], []], structure.nothing_seen()) is None
     (False, True)
     """
     if len(held) <= structure.FEW or type(held[0]) in _NO_OBJECTS:
@@ -98,7 +98,7 @@ def look(held: list[Any], seen: structure.Seen) -> Alike | None:
         return None
     found: list[Alike] = []
     try:
-        made = _column(held, set(map(type, held)), found)
+        made = _column(held, {type(held[0])}, found)
     except _Unlike:
         if kind is not None:
             if len(_unlike) >= _MANY:
