@@ -136,7 +136,10 @@ def test_what_is_not_read_has_nothing() -> None:
     gradient = check(lambda t: t["parts"][1]["cost"] * t["cost"], lambda: tree(2))
     assert gradient["parts"][0] is None and gradient["parts"][1]["parts"] is None
     assert check(lambda t: 2.0, tree) is None
-    nested = lambda: {"a": {"b": {"c": 1.0, "d": [1.0, 2.0]}, "e": 2.0}, "f": {"g": [{"h": 3.0}, {"h": 4.0, "i": None}]}}
+    nested = lambda: {
+        "a": {"b": {"c": 1.0, "d": [1.0, 2.0]}, "e": 2.0},
+        "f": {"g": [{"h": 3.0}, {"h": 4.0, "i": None}]},
+    }
     gradient = check(lambda c: c["a"]["b"]["d"][1] * c["f"]["g"][1]["h"], nested)
     assert gradient == {
         "a": {"b": {"c": None, "d": [0.0, 4.0]}, "e": None},
@@ -154,7 +157,11 @@ def test_kinds_of_values_side_by_side() -> None:
         }  # fmt: skip
 
     def f(c: Any) -> Any:
-        total = c["int"] * c["flat"]["k3"] + c["few"]["a"] * c["few"]["b"] + sum(c["row"]) * c["mixed"][0] * c["mixed"][3]["x"]
+        total = (
+            c["int"] * c["flat"]["k3"]
+            + c["few"]["a"] * c["few"]["b"]
+            + sum(c["row"]) * c["mixed"][0] * c["mixed"][3]["x"]
+        )
         total += c["short"][0] * c["short"][1]["x"] + c["pair"][0] * c["pair"][1][0] * c["pair"][2]["y"]
         total += sum(map(sum, c["rows"])) ** 2 + c["objects"]["a"].value * c["objects"]["b"].parts[0]
         return total + len(c["empty"]) + c["ints"][1] * c["one"]["z"][0]
@@ -264,7 +271,7 @@ def pruned(t: Any) -> Any:
 
 
 def replaced(t: Any) -> Any:
-    t["parts"] = t["parts"][::-1] + [t["parts"][0]]
+    t["parts"] = [*t["parts"][::-1], t["parts"][0]]
     t["cost"] = t["parts"][0]["cost"] * t["cost"]
     t["parts"][1]["parts"] = {"now": t["parts"][0]}
     t["parts"][1]["cost"] += t["parts"][1]["parts"].pop("now")["cost"]
@@ -324,7 +331,10 @@ def test_refusals_in_parts() -> None:
     def f(c: Any) -> Any:
         return np.poly1d([c["a"]["x"], 1.0])(0.5) + c["b"]
 
-    for give in (lambda x: {"a": {"x": x}, "b": 1.0}, lambda x: {"a": OrderedDict(x=x, y=1), "b": 1.0, "c": [], "d": []}):
+    for give in (
+        lambda x: {"a": {"x": x}, "b": 1.0},
+        lambda x: {"a": OrderedDict(x=x, y=1), "b": 1.0, "c": [], "d": []},
+    ):
         with pytest.raises(zyg.Unsupported):
             _, back = pullback(f, (give(0.5),))
             back(1.0)
@@ -353,10 +363,16 @@ def test_exceptions_on_the_way() -> None:
 
 def test_second_derivatives_and_forward_mode() -> None:
     def f(t: Any) -> Any:
-        return t["cost"] ** 3 * sum(p["cost"] ** 2 * p["parts"][0].value for p in t["parts"]) + len(t["name"].join("ab"))
+        return t["cost"] ** 3 * sum(p["cost"] ** 2 * p["parts"][0].value for p in t["parts"]) + len(
+            t["name"].join("ab")
+        )
 
     def make(x: float = 0.5) -> Any:
-        return {"name": "top", "cost": x, "parts": [{"cost": 0.4, "parts": [Node(0.3)]}, {"cost": x * 2.0, "parts": [Node(x)]}]}
+        return {
+            "name": "top",
+            "cost": x,
+            "parts": [{"cost": 0.4, "parts": [Node(0.3)]}, {"cost": x * 2.0, "parts": [Node(x)]}],
+        }
 
     def slope(x: Any) -> Any:
         (g,) = zyg.gradient(f, make(x))
@@ -403,7 +419,7 @@ def test_objects_of_which_one_has_more() -> None:
             made["p4"].third = 0.1  # as many as the others have
             return made
 
-        gradient = check(lambda d: getattr(d["p2"], extra)[1] * d["p4"].third + d["p3"].right, make)
+        gradient = check(lambda d, extra=extra: getattr(d["p2"], extra)[1] * d["p4"].third + d["p3"].right, make)
         assert gradient["p2"]._fields == ("left", "right", extra) and gradient["p4"]._fields == ("left", "third")
 
 
@@ -478,6 +494,10 @@ def test_tuples_from_generators() -> None:
 
     def f(t: Any) -> Any:
         found = max(walk(t), key=lambda item: item[0])
-        return found[0] * found[2][1][0] * len(found[1]) + min(long(t), key=lambda item: item[0])[-1] + max(walk(t))[2][1][0]
+        return (
+            found[0] * found[2][1][0] * len(found[1])
+            + min(long(t), key=lambda item: item[0])[-1]
+            + max(walk(t))[2][1][0]
+        )
 
     check(f, lambda: tree(2))
