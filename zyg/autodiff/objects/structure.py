@@ -529,8 +529,6 @@ def _numbers(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, length = form
     if not take and type(x) is not list:
         _check_attributes(x, shadows)
-    if not length:
-        return None
     items = shadows.items.get(id(x))
     if not items or items.count(None) == len(items):
         return None
@@ -559,7 +557,7 @@ def _list(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     items.extend([None] * (len(forms) - len(items)))
     if type(forms) is FlatTuples and forms.are_gradients(items):
         return items if items.count(None) < len(items) else None
-    if type(forms) is list and forms and forms[0] is NOTHING and forms.count(NOTHING) == len(forms):
+    if type(forms) is list and _carry_nothing(forms):
         return None
     parts = [
         None if f is NOTHING or (v is None and f is NUMBER) else _GATHER[f[0]](f, v, shadows, take)
@@ -570,8 +568,14 @@ def _list(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     return [0.0 if p is None and f is NUMBER else p for p, f in zip(parts, forms)]
 
 
+def _carry_nothing(forms: list[Form]) -> bool:
+    return bool(forms) and forms[0] is NOTHING and forms.count(NOTHING) == len(forms)
+
+
 def _list_without_shadow(forms: list[Form], shadows: Any, take: bool) -> list[Any] | None:
     """The gradient of a list whose items have cotangents in shadows of their own, if any."""
+    if _carry_nothing(forms):
+        return None
     parts: list[Any] = []
     has_some = False
     for f in forms:

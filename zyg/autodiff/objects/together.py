@@ -13,7 +13,7 @@ import gc
 import operator
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, repeat
+from itertools import chain, compress, count, repeat
 from typing import Any
 
 import numpy as np
@@ -187,12 +187,22 @@ def _put_together(make: _Make, columns: list[Any], count: int) -> list[Any] | No
                 given.append(column)
     if not none:
         return list(make(zip(*columns)))
-    with_some = sorted({k for column in given for k, d in enumerate(column) if d is not None})
+    with_some = _with_some(given)
     result = [None] * count
     rows = zip(*[map(column.__getitem__, with_some) if type(column) is list else column for column in columns])
     for k, gradient in zip(with_some, make(rows)):
         result[k] = gradient
     return result
+
+
+def _with_some(columns: list[list[Any]]) -> list[int]:
+    """The numbers of the rows in which not all is None."""
+    found: list[int] = []
+    for column in columns:
+        here = list(compress(count(), map(operator.is_not, column, repeat(None))))
+        if here != found:
+            found = sorted({*found, *here}) if found else here
+    return found
 
 
 class Columned(Alike):
