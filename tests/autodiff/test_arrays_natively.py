@@ -312,7 +312,7 @@ def both_ways():
     program = (
         "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); import numpy as np; np.seterr(all='ignore')\n"
         "from zyg.backend import pulls; from tests.autodiff.test_arrays_natively import gradients\n"
-        "found = gradients(); assert not pulls._started; pulls.start()\n"
+        "found = gradients(); assert not pulls.ARRAYS.started; pulls.start()\n"
         "pickle.dump((found, gradients()), sys.stdout.buffer)"
     )
     done = subprocess.run(
@@ -332,7 +332,7 @@ def test_native_code_finds_what_python_finds(both_ways, name):
             np.testing.assert_allclose(c, expected, rtol=1e-14)
 
 
-def test_a_start_that_is_interrupted_goes_on(monkeypatch):
+def test_a_start_that_is_interrupted_goes_on():
     begun = []
 
     def interrupted():
@@ -340,12 +340,12 @@ def test_a_start_that_is_interrupted_goes_on(monkeypatch):
         if len(begun) == 1:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(pulls, "_started", False)
-    monkeypatch.setattr(pulls, "_calls", pulls.PATIENCE + 1)
-    monkeypatch.setattr(pulls, "_waiting", [interrupted, lambda: begun.append("next")])
-    counted = pulls.deferred("pull", lambda: 1.0)
+    start = pulls.Start("pulls", 1, 1)
+    for begin in (interrupted, lambda: begun.append("next")):
+        start.when_started(begin)
+    counted = pulls.deferred("pull", lambda: 1.0, start=start)
     with pytest.raises(KeyboardInterrupt):
         counted()
-    assert not pulls._started
+    assert not start.started
     assert counted() == counted() == 1.0
-    assert begun == ["interrupted", "interrupted", "next"] and pulls._started
+    assert begun == ["interrupted", "interrupted", "next"] and start.started

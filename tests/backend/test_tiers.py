@@ -15,12 +15,13 @@ import numpy as np
 import pytest
 
 import zyg
-from zyg.backend.llvm import tiers
+from zyg.backend.llvm import tiers, workers
 from zyg.backend.llvm.background import Background, background
 from zyg.backend.llvm.engine import engine
+from zyg.backend.llvm.lowering.function import FunctionLowering
 from zyg.backend.llvm.splitting import pointer, through_pointers
 from zyg.backend.llvm.text import name_of, symbol
-from zyg.backend.llvm.workers import Job
+from zyg.backend.llvm.workers import Crew, Job
 
 PROGRAM = """
 import numpy as np
@@ -89,9 +90,44 @@ def test_results_are_the_same_to_the_last_bit(program, held):
     at_once = list(careful.addresses)
     held()
     zyg.settle()
-    assert careful.library is not None and set(careful.addresses).isdisjoint(at_once)
+    assert careful.library is not None
+    replaced = [a for a, name in zip(careful.addresses, careful.pointers.values()) if name not in careful.stay]
+    assert len(replaced) > 8 and set(replaced).isdisjoint(at_once)
     after = [g(*arguments(n)) for n in range(5)]
     assert all(map(same, before, after))
+
+
+def test_a_long_function_is_begun_while_others_are_lowered(program, monkeypatch):
+    begun, lowered = [], []
+    begin, write = Crew.begin, FunctionLowering.lower
+    monkeypatch.setattr(Crew, "begin", lambda crew, job: (begun.append(len(lowered)), begin(crew, job)))
+    monkeypatch.setattr(FunctionLowering, "lower", lambda self, linkage: (lowered.append(self), write(self, linkage)))
+    g = zyg.grad(program, (0, 1))
+    values = [g(*arguments(n)) for n in range(3)]
+    assert len(begun) == 1 and begun[0] < len(lowered)
+    monkeypatch.setattr("zyg.backend.llvm.tiers.threads", lambda: 1)
+    again = zyg.grad(zyg.jit(lambda x, w, steps: program(x, w, steps)), (0, 1))
+    assert all(same(g, again(*arguments(n))) for n, g in enumerate(values))
+
+
+def test_lowering_that_fails_waits_for_what_was_begun(program, monkeypatch):
+    begin, write = Crew.begin, FunctionLowering.lower
+    begun = []
+    monkeypatch.setattr(Crew, "begin", lambda crew, job: (begun.append(crew), begin(crew, job)))
+
+    def fails(self, linkage):
+        if begun:
+            raise KeyboardInterrupt
+        write(self, linkage)
+
+    monkeypatch.setattr(FunctionLowering, "lower", fails)
+    interval = sys.getswitchinterval()
+    with pytest.raises(KeyboardInterrupt):
+        zyg.grad(program, (0, 1))(*arguments())
+    assert begun and not any(helper.work is not workers._nothing for helper in begun[0]._helpers)
+    assert sys.getswitchinterval() == interval and gc.isenabled()
+    monkeypatch.undo()
+    zyg.grad(program, (0, 1))(*arguments())
 
 
 def test_nothing_is_made_twice_where_that_is_switched_off(program, monkeypatch):
@@ -272,7 +308,8 @@ def test_signals_while_a_fork_waits():
                 signal.setitimer(signal.ITIMER_REAL, 0)
                 if child == 0:
                     os._exit(0)
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, SystemError):
+                # (CPython's "error return without exception set", if a handler raises where os.fork is about to return.)
                 signal.setitimer(signal.ITIMER_REAL, 0)
             done = []
             thread = threading.Thread(target=other, daemon=True)

@@ -122,7 +122,7 @@ class Aliases:
         return v
 
     def _join_if_memory(self, a: Value, b: Value) -> None:
-        if all(isinstance(v.type, (Array, Stack)) or v.type is TAPE for v in (a, b)):  # not the index of a view
+        if _is_memory(a) and _is_memory(b):  # not the index of a view
             self._join(a, b)
 
     def _join_fields(self, store: Value, values: list[Value]) -> None:
@@ -140,6 +140,11 @@ class Aliases:
         a, b = self.find(a), self.find(b)
         if a is not b:
             self.parent[a] = b
+
+
+def _is_memory(v: Value) -> bool:
+    type = v.type
+    return isinstance(type, (Array, Stack)) or type is TAPE
 
 
 def differentiable_operands(instr: Instr) -> list[int]:
@@ -227,7 +232,7 @@ class Activity:
         self._forward()
 
     def rep(self, v: Value) -> Value:
-        return self.aliases.find(v) if isinstance(v.type, (Array, Stack)) or v.type is TAPE else v
+        return self.aliases.find(v) if _is_memory(v) else v
 
     def varied_by(self, v: Value) -> int:
         return 0 if isinstance(v, Const) else self.varied.get(self.rep(v), 0)

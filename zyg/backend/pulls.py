@@ -35,76 +35,88 @@ class _Method(ctypes.Structure):
     ]  # fmt: skip
 
 
+class Start:
+    """When native code begins to run: a part of the runtime that Python code does without until it has paid for it."""
+
+    def __init__(self, part: str, to_link: int, patience: int):
+        self.part = part
+        # To link native code that is kept on disk, or to compile it, takes as long as so many calls of what does the same in Python.
+        self.to_link, self.patience = to_link, patience
+        self.calls = 0
+        self.started = False
+        self.starting = threading.Lock()
+        self.waiting: list[Callable[[], None]] = []
+
+    def count(self) -> None:
+        """One more call of what does the same in Python."""
+        self.calls += 1
+        if self.calls >= self.to_link and not self.started:
+            if self.calls >= self.patience or _is_kept(self.part):
+                self.start()
+            else:
+                self.to_link = self.patience
+
+    def when_started(self, begin: Callable[[], None]) -> None:
+        """To be called when there is native code: it is to `settle` built-in functions."""
+        if self.started:
+            begin()
+        else:
+            self.waiting.append(begin)
+
+    def start(self) -> None:
+        """From now on native code runs. (If this is interrupted, the next call of it goes on with the rest.)"""
+        if not self.starting.acquire(blocking=False):  # another thread is at it
+            return
+        try:
+            while self.waiting:
+                self.waiting[0]()
+                del self.waiting[0]
+            self.started = True
+        finally:
+            self.starting.release()
+
+
+ARRAYS = Start("pulls", 1 << 9, 1 << 12)
+COTANGENTS = Start("cotangents", 1 << 11, 1 << 15)  # of whose calls each takes a fraction of the time
+
+
 class State(tuple[Any, ...]):
-    """What a built-in function is bound to. First comes a Python function that does the same."""
+    """What a built-in function is bound to. First comes a Python function that does the same; until there is native code, who counts."""
 
     __slots__ = ()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        global _calls, _patience
-        _calls += 1
-        if _calls >= _patience and not _started:
-            if _calls >= PATIENCE or _is_kept():
-                start()
-            else:
-                _patience = PATIENCE
+        self[1].count()
         return self[0](*args, **kwargs)
 
 
-# To link native code that is kept on disk, or to compile it, takes as long as so many calls of what does the same in Python.
-PATIENCE_TO_LINK, PATIENCE = 1 << 9, 1 << 12
-_calls, _patience = 0, PATIENCE_TO_LINK
-_started = False
-_starting = threading.Lock()
-_waiting: list[Callable[[], None]] = []
 _keep: list[Any] = []  # what built-in functions refer to, for the life of the process
+when_started, start = ARRAYS.when_started, ARRAYS.start
 
 
-def when_started(begin: Callable[[], None]) -> None:
-    """To be called when there is native code: it is to `settle` built-in functions."""
-    if _started:
-        begin()
-    else:
-        _waiting.append(begin)
-
-
-def _is_kept() -> bool:
+def _is_kept(part: str) -> bool:
     from .llvm.engine import engine
 
-    return engine().is_kept("pulls")
+    return engine().is_kept(part)
 
 
-def start() -> None:
-    """From now on native code runs. (If this is interrupted, the next call of it goes on with the rest.)"""
-    global _started
-    if not _starting.acquire(blocking=False):  # another thread is at it
-        return
-    try:
-        while _waiting:
-            _waiting[0]()
-            del _waiting[0]
-        _started = True
-    finally:
-        _starting.release()
-
-
-def deferred(name: str, function: Callable[..., Any], counted: bool = True) -> Any:
+def deferred(name: str, function: Callable[..., Any], counted: bool = True, start: Start = ARRAYS) -> Any:
     """A built-in function that calls `function`, until there is native code for it (`settle`). counted: calls tell that it is wanted."""
     call = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
     method = _Method(name.encode(), call, _FASTCALL_KEYWORDS, None)
     _keep.append(method)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    return make(ctypes.addressof(method), State((function,)) if counted else function, None)
+    return make(ctypes.addressof(method), State((function, start)) if counted else function, None)
 
 
-def settle(builtin: Any, symbol: str, *state: Any) -> None:
+def settle(builtin: Any, symbol: str, *state: Any, part: str = "pulls") -> None:
     """From now on native code runs where `builtin` is called: it is bound to the Python function that was called so far, and `state`."""
     from .llvm.engine import engine
 
     before = builtin.__self__
     bound = State((before[0] if type(before) is State else before, *state))
-    address = engine().part("pulls")[symbol]
+    address = engine().part(part)[symbol]
     _keep.append((builtin, before))
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(bound))
     ctypes.c_void_p.from_address(id(builtin) + layout.BUILTIN_SELF).value = id(bound)
@@ -120,14 +132,18 @@ def _slot(cls: type, name: str) -> int:
     return ctypes.c_int64.from_address(member + offset).value
 
 
+def slots_of(cls: type, *names: str) -> bytes:
+    """Where instances of a class have these, for native code."""
+    return struct.pack(f"{len(names)}Q", *(_slot(cls, name) for name in names))
+
+
 def about_shadows(shadows: type, slots: tuple[str, ...], of_array: str) -> tuple[Any, ...]:
     """The state of what runs backs.
 
     shadows: a class; slots: of that, the dict of shadows by identity, the list of what is kept, the dict of refusals, that of
     memory; of_array: the name of the method that gives a shadow.
     """
-    words = struct.pack(f"{len(slots)}Q", *(_slot(shadows, name) for name in slots))
-    return words, np.dtype(float), np.dtype(bool), shadows, of_array
+    return slots_of(shadows, *slots), np.dtype(float), np.dtype(bool), shadows, of_array
 
 
 def plan(rule: str, limit: int, skip: int = 0, of_number: bool = False, **maps: tuple[int, ...]) -> bytes:
@@ -187,7 +203,10 @@ def settle_number(builtin: Any, which: str) -> None:
 
 
 __all__ = [
+    "ARRAYS",
+    "COTANGENTS",
     "Case",
+    "Start",
     "State",
     "about_shadows",
     "deferred",
@@ -195,6 +214,7 @@ __all__ = [
     "settle",
     "settle_number",
     "settle_record",
+    "slots_of",
     "start",
     "when_started",
 ]

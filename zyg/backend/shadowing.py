@@ -307,7 +307,7 @@ def add_part(
         e.label(other, depth + 1)
         e.out("POP_TOP")
         e.label(call, depth)
-        call_method(e, shadows, "add_part", shadow, part, d)
+        call_method(e, shadows, "add_part", shadows, shadow, part, d)
         e.out("POP_TOP")
         jump(e, end)
     e.label(store, depth + 1)

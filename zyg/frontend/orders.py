@@ -156,8 +156,10 @@ def contracted(
     if not usual:
         steps = []
         for v, own in zip(operands, letters):
-            along = [_told(e, *pair) for pair in _steps(e, v)]
-            steps.append([(MANY, _sum(e, [s for s, c in zip(along, own) if c == name])) for name in named])
+            along = [[pair for pair, c in zip(_steps(e, v), own) if c == name] for name in named]
+            steps.append(
+                [pairs[0] if len(pairs) == 1 else (MANY, _sum(e, [_told(e, *p) for p in pairs])) for pairs in along]
+            )
         laid = _iterated(e, laid, shape, steps, range(len(shape)))
     elif memory(made).type.layout == "C":
         return made

@@ -90,18 +90,39 @@ class ObjectType(Type):
 OBJECT = ObjectType()
 
 
-@record(frozen=True, slots=True)
+_arrays: dict[tuple[Scalar, int, str, bool], Array] = {}
+
+
+@record(init=False, eq=False, frozen=True, slots=True)
 class Array(Type):
     """An n-dimensional strided array of scalars.
 
     `layout` is "C" (C-contiguous: strides follow from the shape) or "A" (any strides).
     `writable` is False for arrays that must not be stored to (a read-only argument).
+
+    There is one of each, as of scalars.
+
+    >>> Array(F64, 2) is Array(F64, 2, "C", True)
+    True
     """
 
     dtype: Scalar
     ndim: int
-    layout: str = "C"
-    writable: bool = True
+    layout: str
+    writable: bool
+
+    def __new__(cls, dtype: Scalar, ndim: int, layout: str = "C", writable: bool = True) -> Array:
+        key = dtype, ndim, layout, writable
+        found = _arrays.get(key)
+        if found is None:
+            found = object.__new__(cls)
+            for name, value in zip(("dtype", "ndim", "layout", "writable"), key, strict=True):
+                object.__setattr__(found, name, value)
+            found = _arrays.setdefault(key, found)
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Array, (self.dtype, self.ndim, self.layout, self.writable)
 
     def __str__(self) -> str:
         mode = "" if self.writable else ", readonly"

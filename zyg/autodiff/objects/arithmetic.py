@@ -445,9 +445,14 @@ def run_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return (given[1], given[0]) if back[2] else (given[0], given[1])
 
 
+# By operator, and the types of its operands: what it does with containers, and dates, where these types say all.
+OF_CONTAINERS: dict[str, dict[tuple[type, type], Callable[[Any, Any], tuple[Any, Any]]]] = {}
+
+
 def binary(op: str, function: Callable[..., Any]) -> Callable[[Any, Any], tuple[Any, Any]]:
     """RECORD of a binary operator; `function` carries it out as it is written, which errors tell: as `+` or `+=`."""
     rule = RULES.get(op, none)
+    of_containers = OF_CONTAINERS.setdefault(op, {})
 
     @passes()
     def record(a: Any, b: Any) -> tuple[Any, Any]:
@@ -458,9 +463,9 @@ def binary(op: str, function: Callable[..., Any]) -> Callable[[Any, Any], tuple[
 
     @passes()
     def general(a: Any, b: Any) -> tuple[Any, Any]:
-        of_containers = objects.container_operators.BY_TYPES.get((op, type(a), type(b)))
-        if of_containers is not None:
-            return of_containers(a, b)
+        by_types = of_containers.get((type(a), type(b)))
+        if by_types is not None:
+            return by_types(a, b)
         if (
             isinstance(a, np.ndarray)
             or isinstance(b, np.ndarray)

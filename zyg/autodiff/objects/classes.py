@@ -25,6 +25,7 @@ from . import calls, effects, foreign, later, structure
 from .arithmetic import find, is_python
 from .cotangents import NUMERIC, accumulate, is_number
 from .passing import passes
+from .shadows import add_all
 
 
 @passes()
@@ -298,7 +299,7 @@ def _run_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, made, items = back
     taken = shadows.take_list(made)
     if taken:
-        shadows.add_all(items, 0, taken)
+        add_all(shadows, items, 0, taken)
 
 
 _VALUES = (tuple, float, int, complex, str, bytes)

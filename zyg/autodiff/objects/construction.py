@@ -11,13 +11,14 @@ from . import calls, draining, iteration, reentry, sources, subscripts, unpackin
 from .cotangents import INERT, SETS, accumulate
 from .reach import PLAIN as UNASKED
 from .reach import check_key
+from .shadows import ABOUT, add_all, in_python, settle
 
 
 def made_tuple(shadows: Any, d: Any, y: Any, *items: Any) -> Any:
     return d
 
 
-def made_list(shadows: Any, d: Any, y: Any, *items: Any) -> Any:
+def _made_list(shadows: Any, d: Any, y: Any, *items: Any) -> Any:
     shadow = shadows.items.get(id(y))
     if not shadow:
         return None
@@ -26,6 +27,10 @@ def made_list(shadows: Any, d: Any, y: Any, *items: Any) -> Any:
     if len(taken) < len(items):
         taken.extend([None] * (len(items) - len(taken)))
     return taken
+
+
+made_list = in_python("add", _made_list)
+settle(made_list, "zyg_made_list", *ABOUT)
 
 
 def made_set(shadows: Any, d: Any, y: Any, *items: Any) -> Any:
@@ -58,7 +63,7 @@ def made_frozen_key_dict(shadows: Any, d: Any, y: Any, *operands: Any) -> Any:
 def made_tuple_of_list(shadows: Any, d: Any, y: Any, x: Any) -> None:
     """`tuple(list)` at the end of a display with a star."""
     if d is not None:
-        shadows.add_all(x, 0, list(d))
+        add_all(shadows, x, 0, list(d))
 
 
 def made_function(shadows: Any, d: Any, y: Any, *operands: Any) -> Any:
@@ -100,13 +105,13 @@ def run_set_added(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, shadows.take_key(back[1], back[2])
 
 
-_AT_HAND = frozenset({tuple, list})
-
-
 def record_fill(x: Any, values: Any) -> Any:
     """`x.extend(values)` of a new list, which the iterator does not see grow."""
     start = len(x)
-    if type(values) in _AT_HAND and INERT.issuperset(map(type, values)):
+    if type(values) is list and type(x) is list and values is not x:
+        x.extend(values)
+        return (run_extended_by_list, x, start, values, len(values))
+    if type(values) is tuple and INERT.issuperset(map(type, values)):
         subscripts.base_of(x).extend(x, values)
         return (run_extended_plainly, x, start)
     items, drain = draining.drained(values, asked=True)
@@ -183,7 +188,7 @@ def run_extended_plainly(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 def run_extended_by_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     taken = cut_off(shadows, back[1], back[2])
     if taken:
-        shadows.add_all(back[3], 0, taken)
+        add_all(shadows, back[3], 0, taken)
 
 
 def run_extended_by_itself(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

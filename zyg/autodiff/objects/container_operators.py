@@ -10,8 +10,10 @@ from typing import Any
 from zyg.autodiff import objects
 
 from . import construction, item_methods, reentry
+from .arithmetic import OF_CONTAINERS
 from .cotangents import SETS, accumulate
 from .reach import PLAIN
+from .shadows import ABOUT, add_all, in_python, settle
 
 
 def binary(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
@@ -64,6 +66,10 @@ def _list_repeated(a: list[Any], count: int) -> tuple[Any, Any]:
 def _dict_union(a: Any, b: Any) -> tuple[Any, Any]:
     if item_methods.are_own(a) or item_methods.are_own(b):
         return item_methods.call(item_methods.union, a, b)
+    return _union(a, b)
+
+
+def _union(a: dict[Any, Any], b: dict[Any, Any]) -> tuple[Any, Any]:
     y = a | b
     return y, (run_dict_union, y, a, b, frozenset(b))
 
@@ -80,14 +86,16 @@ def _of_sets(op: str) -> Any:
 
 
 # Where the types say all. (Classes derived from them may have methods of their own.)
-BY_TYPES: dict[tuple[str, type, type], Any] = {
+_BY_TYPES: dict[tuple[str, type, type], Any] = {
     ("add", tuple, tuple): _tuple_sum,
     ("add", list, list): _list_sum,
     ("mul", list, int): _list_repeated,
-    ("or", dict, dict): _dict_union,
+    ("or", dict, dict): _union,
     **{("mod", str, t): _formatted for t in (int, float, tuple)},
     **{(op, s, t): _of_sets(op) for op in ("or", "and", "sub", "xor") for s in SETS for t in SETS},
 }
+for (_op, _first, _second), _record in _BY_TYPES.items():
+    OF_CONTAINERS[_op][_first, _second] = _record
 
 
 def run_tuple_sum(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -104,14 +112,18 @@ def run_list_sum(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
                 shadows.add_item(b, index - length, c)
 
 
-def run_sum_of_lists(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+def _run_sum_of_lists(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, y, a, b, length = back
     shadow = shadows.items.get(id(y))
     if shadow:
         if len(shadow) > length:
-            shadows.add_all(b, 0, shadow[length:])
-        shadows.add_all(a, 0, shadow[:length])
+            add_all(shadows, b, 0, shadow[length:])
+        add_all(shadows, a, 0, shadow[:length])
         shadow.clear()
+
+
+run_sum_of_lists = in_python("pull", _run_sum_of_lists)
+settle(run_sum_of_lists, "zyg_pull_joined", *ABOUT)
 
 
 def run_tuple_repeated(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -139,18 +151,33 @@ def run_list_repeated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
             shadows.add_item(x, index % length, c)
 
 
-def run_dict_union(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+def _run_dict_union(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, y, a, b, keys = back
     shadow = shadows.items.get(id(y))
     if not shadow:
         return
-    to_a, to_b = shadows.items_of(a), shadows.items_of(b)
+    to_a = to_b = None
     for key, c in shadow.items():
-        if c is not None:
-            to = to_b if key in keys else to_a
-            old = to.get(key)
-            to[key] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+        if c is None:
+            continue
+        if key in keys:
+            to = to_b = shadows.items_of(b) if to_b is None else to_b
+        else:
+            to = to_a = shadows.items_of(a) if to_a is None else to_a
+        old = to.get(key)
+        to[key] = c if old is None else old + c if type(old) is float else accumulate(old, c)
     shadow.clear()
+
+
+run_dict_union = in_python("pull", _run_dict_union)
+settle(run_dict_union, "zyg_pull_united", *ABOUT)
+
+
+def extended(a: list[Any], b: list[Any]) -> tuple[Any, Any]:
+    """`a += b` of two lists."""
+    start = len(a)
+    a.extend(b)
+    return a, (construction.run_extended_by_list, a, start, b, len(b))
 
 
 def inplace(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from zyg.backend import pulls
+
 from ..identity import ByIdentity
 
 # Exactly these types: arithmetic on them is CPython's own, and cannot run code of the user's.
@@ -99,8 +101,10 @@ def refused_in(d: Any) -> Refused | None:
         return d
     if type(d) is tuple:
         for c in d:
-            found = refused_in(c)
-            if found is not None:
+            t = type(c)
+            if t is Refused:
+                return c
+            if t is tuple and (found := refused_in(c)) is not None:
                 return found
     return None
 
@@ -146,10 +150,10 @@ def sums(x: tuple[Any, ...], y: tuple[Any, ...]) -> tuple[Any, ...]:
     )
 
 
-def joined(d: Any, x: tuple[Any, ...], places: tuple[int, ...], *parts: Any) -> Any:
+def _joined(d: Any, x: tuple[Any, ...], places: tuple[int, ...], *parts: Any) -> Any:
     """The cotangent of a tuple, `d`, with those of its items at some places, which are in order.
 
-    >>> joined((1.0, None), (2.0, 3.0), (1,), 5.0), joined(None, (2.0, 3.0), (-1, 0, 2), 5.0, 1.0, None)
+    >>> _joined((1.0, None), (2.0, 3.0), (1,), 5.0), _joined(None, (2.0, 3.0), (-1, 0, 2), 5.0, 1.0, None)
     ((1.0, 5.0), (1.0, 5.0))
     """
     if type(d) is tuple:
@@ -171,7 +175,7 @@ def joined(d: Any, x: tuple[Any, ...], places: tuple[int, ...], *parts: Any) -> 
     return parts if d is None else accumulate(d, parts)
 
 
-def joined_by_name(d: Any, x: Any, places: tuple[int | str, ...], *parts: Any) -> Any:
+def _joined_by_name(d: Any, x: Any, places: tuple[int | str, ...], *parts: Any) -> Any:
     """The same where places may be names: of fields of a named tuple, or of properties that get an item."""
     if d is None:
         known = _places_by_class(id(type(x)))
@@ -253,6 +257,29 @@ def _find_numbers(cls: Any, count: int, places: tuple[int | str, ...]) -> _Numbe
 
 
 _MANY = 1000
+
+# What native code does, too (`backend/llvm/runtime/cotangents.py`), once there are enough calls.
+joined = pulls.deferred("add", _joined, start=pulls.COTANGENTS)
+joined_by_name = pulls.deferred("add", _joined_by_name, start=pulls.COTANGENTS)
+
+
+def _all_real(x: Any) -> bool:
+    return _REAL.issuperset(map(type, x))
+
+
+_REAL = frozenset({float, int})
+all_real = pulls.deferred(
+    "ask", _all_real, start=pulls.COTANGENTS
+)  # whether the items of a list, for instance, are floats and ints
+
+
+def _join_natively() -> None:
+    pulls.settle(all_real, "zyg_all_real", part="cotangents")
+    pulls.settle(joined, "zyg_join", None, accumulate, part="cotangents")
+    pulls.settle(joined_by_name, "zyg_join", _places, accumulate, part="cotangents")
+
+
+pulls.COTANGENTS.when_started(_join_natively)
 
 
 def is_number(x: Any) -> bool:

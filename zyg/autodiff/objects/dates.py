@@ -19,7 +19,7 @@ from typing import Any
 
 from zyg.errors import Unsupported
 
-from . import arithmetic, calls, container_operators, foreign, iteration
+from . import arithmetic, calls, foreign, iteration
 from .cotangents import DATES, INERT, Refused, refused_in
 from .foreign_calls import call_foreign
 
@@ -252,7 +252,7 @@ def _operators() -> None:
     }
     for op, types in pairs.items():
         for ta, tb in types:
-            container_operators.BY_TYPES[op, ta, tb] = _operator(op, ta, tb)
+            arithmetic.OF_CONTAINERS[op][ta, tb] = _operator(op, ta, tb)
 
 
 _operators()

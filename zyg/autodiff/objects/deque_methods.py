@@ -118,7 +118,7 @@ def _rotate(x: Any, n: int = 1) -> tuple[Any, Any]:
 @method(deque, "copy", "__copy__")
 def _deque_copy(x: Any) -> tuple[Any, Any]:
     y = deque.copy(x)
-    return y, (subscripts.run_list_slice, y, x, range(len(x)))
+    return y, (subscripts.run_list_part, y, x, 0, 1)
 
 
 method(deque, "insert", exact=True)(insert)
@@ -177,4 +177,4 @@ query_methods(array.array, "index", "count", "tobytes", "buffer_info")
 @method(array.array, "tolist")
 def _tolist(x: Any) -> tuple[Any, Any]:
     y = x.tolist()
-    return y, (subscripts.run_list_slice, y, x, range(len(x)))
+    return y, (subscripts.run_list_part, y, x, 0, 1)

@@ -25,6 +25,7 @@ from .iteration import (
     place_of_keys,
     stepped_as,
 )
+from .shadows import add_all, add_at_places
 
 _FEW = 100  # that are taken apart at once
 COPIED = frozenset({collections.deque, tuple, Direct})  # of which `drained` gives a list that nobody else has
@@ -280,7 +281,7 @@ def _give_tuple(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> A
 
 def give_list(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
     if ds is not None:
-        shadows.add_all(drain[1], 0, ds)
+        add_all(shadows, drain[1], 0, ds)
 
 
 def give_parts(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
@@ -288,7 +289,7 @@ def give_parts(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> No
     if ds is None:
         return
     if type(whole) is list:
-        shadows.add_items(whole, zip(parts, ds))
+        add_at_places(shadows, whole, parts, ds)
         return
     whole.add_all(shadows, parts, ds)
 

@@ -267,7 +267,10 @@ def _run_hidden(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 
 def any_in(d: Any) -> bool:
-    return any(map(any_in, d)) if isinstance(d, tuple) else d is not None
+    """Whether there is a cotangent in it."""
+    if not isinstance(d, tuple):
+        return d is not None
+    return bool(d) and (type(d[0]) is float or any(map(any_in, d)))
 
 
 def vanishes(shadow: np.ndarray) -> bool:

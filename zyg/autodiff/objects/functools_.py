@@ -15,6 +15,7 @@ from .calls import known
 from .classes import without_flow
 from .cotangents import INERT, accumulate, sums
 from .passing import hands_on, passes
+from .shadows import add_all
 
 _MISSING = object()
 
@@ -95,7 +96,7 @@ def _run_reduced(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         return None
     ds = listwise.last_to_items(d, by_total, by_item)
     first = ds.pop(0) if started else None
-    shadows.add_all(x, 0, ds)
+    add_all(shadows, x, 0, ds)
     return None, None, None, first
 
 

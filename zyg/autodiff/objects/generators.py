@@ -821,8 +821,11 @@ class Sliced(sources.Adapted):
         try:
             for item in generator.forward:
                 items.append(item)
-                others = types is not None and len(items) > self.start and not fits(item, types)
-                if others or len(items) == stop:
+                if types is not None and (type(item) not in types or type(item) is tuple):
+                    others = len(items) > self.start and not fits(item, types)
+                    if others:
+                        break
+                if len(items) == stop:
                     break
             else:
                 record.done = True

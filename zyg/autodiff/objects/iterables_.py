@@ -38,6 +38,7 @@ from .cotangents import INERT, accumulate
 from .iteration import Iterator
 from .quiet import is_quiet
 from .reach import PLAIN, check_key
+from .shadows import add_all, add_at_places, add_part
 from .sources import BackwardsByIndex, Ends, Until, adapted, noted, whole
 
 # ---------------------------------------------------------------------------------------- containers from iterables
@@ -47,7 +48,7 @@ from .sources import BackwardsByIndex, Ends, Until, adapted, noted, whole
 def _list(iterable: Any = (), /) -> tuple[Any, Any]:
     if type(iterable) is list:
         y = iterable[:]
-        return y, (subscripts.run_list_part, y, iterable, 0)
+        return y, (subscripts.run_list_part, y, iterable, 0, 1)
     y, drain = draining.drained(iterable, asked=True)
     return y, (run_copied, y, len(y), drain)
 
@@ -80,12 +81,19 @@ def _tuple(iterable: Any = (), /) -> tuple[Any, Any]:
         return iterable, (run_same,)
     if type(iterable) is list and INERT.issuperset(map(type, iterable)):
         return tuple(iterable), None
+    if type(iterable) is list:
+        return tuple(iterable), (run_tuple_of_list, iterable)
     items, drain = draining.drained(iterable, asked=True)
     return tuple(items), (run_tuple, drain)
 
 
 def run_same(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, d
+
+
+def run_tuple_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    if d is not None:
+        add_all(shadows, back[1], 0, list(d))
 
 
 def run_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -285,7 +293,7 @@ def run_sorted_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, y, x, order, asked = back
     shadow = shadows.items.get(id(y))
     if shadow:
-        shadows.add_items(x, zip(order, shadow))
+        add_at_places(shadows, x, order, shadow)
         shadow.clear()
     if asked is not None:
         undo_keys(x, asked, shadows)
@@ -610,6 +618,8 @@ def _leading_mapped(mapped: Mapped, types: frozenset[type]) -> tuple[list[Any], 
 
 def _mapped_at_once(mapped: Mapped) -> tuple[list[Any], tuple[Any, ...]] | None:
     """An operator on lists of real numbers; None where it is something else, or raises an error (which it does again)."""
+    if type(mapped.function) is types.FunctionType:
+        return None
     lists = mapped.values()
     rule = listwise.rule_of(mapped.function, *lists)
     if rule is None:
@@ -626,13 +636,13 @@ def _give_mapped_at_once(drain: tuple[Any, ...], ds: list[Any] | None, shadows: 
     _, rule, ys, values, lists = drain
     if ds is not None:
         for x, part in zip(lists, listwise.cotangents(rule, ds, ys, *values)):
-            shadows.add_all(x, 0, part)
+            add_all(shadows, x, 0, part)
 
 
 def _give_mapped(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
     _, backs, lists, begin = drain
     first = begin[0] if begin else 0
-    found = [shadows.list_of(x) for x in lists]
+    found = [(n, shadows.list_of(x)) for n, x in enumerate(lists, 1) if type(x) is not Numbers]
     for k in range(len(backs) - 1, -1, -1):
         back, d = backs[k], None if ds is None else ds[k]
         if back is None:
@@ -642,18 +652,10 @@ def _give_mapped(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> 
         else:
             given = back[0](back, d, shadows)
         if given is not None:
-            at, number = first + k, 1
-            for shadow in found:
-                c = given[number]
-                number += 1
-                if c is None:
-                    pass
-                elif at >= len(shadow):
-                    shadow.extend([None] * (at - len(shadow)))
-                    shadow.append(c)
-                else:
-                    old = shadow[at]
-                    shadow[at] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+            at = first + k
+            for number, shadow in found:
+                if (c := given[number]) is not None:
+                    add_part(shadows, shadow, at, c)
 
 
 iteration.SOURCES[Mapped] = iteration.iterator_pairs
@@ -688,6 +690,12 @@ def _map(f: Any, iterable: Any, /, *more: Any) -> tuple[Any, Any]:
 _LONG = 10_000
 
 
+class Numbers(list[Any]):
+    """Those of a range: nobody wants their cotangents."""
+
+    __slots__ = ()
+
+
 def _mapped_beside_others(f: Any, iterables: tuple[Any, ...]) -> tuple[Any, Any] | None:
     """`map` of lists, tuples, ranges, and what repeats one object; None of others."""
     lists: list[list[Any]] = []
@@ -696,8 +704,10 @@ def _mapped_beside_others(f: Any, iterables: tuple[Any, ...]) -> tuple[Any, Any]
         t = type(x)
         if t is list:
             lists.append(x)
-        elif t is tuple or (t is range and len(x) <= _LONG):  # which stay as they are
+        elif t is tuple:  # which stays as it is
             lists.append([*x])
+        elif t is range and len(x) <= _LONG:
+            lists.append(Numbers(x))
         elif t is iteration.Endless and x.kind == "repeat" and not x.is_begun():
             repeated.append(k)
             lists.append(x.whole[:])
@@ -721,7 +731,7 @@ def _run_mapped_beside(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         elif type(x) is not range:
             total: Any = None
             for c in taken:
-                total = accumulate(total, c)
+                total = total + c if type(total) is type(c) is float else accumulate(total, c)
             if total is not None:
                 shadows.add_item(x.whole, 0, total)
     return given

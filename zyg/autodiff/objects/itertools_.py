@@ -6,6 +6,7 @@ import itertools
 import math
 import operator
 import sys
+from types import FunctionType
 from typing import Any
 
 from ..trying import bodies
@@ -359,7 +360,7 @@ def _drain_totals(it: _Totals) -> tuple[list[Any], tuple[Any, ...]]:
 
 def _totals_at_once(it: _Totals) -> tuple[list[Any], tuple[Any, ...]] | None:
     """Totals of real numbers by an operator."""
-    x = it.values()
+    x = it.values() if type(it.function) is not FunctionType else None
     made = None if x is None else listwise.totals(operator.add if it.function is None else it.function, x)
     if made is None:
         return None
@@ -369,10 +370,11 @@ def _totals_at_once(it: _Totals) -> tuple[list[Any], tuple[Any, ...]] | None:
 
 def _extremes(it: _Totals) -> tuple[list[Any], tuple[Any, ...]] | None:
     """The greatest, or least, of floats so far."""
-    x, f = it.values(), it.function
-    if not x or (f is not max and f is not min) or calls.forward_of(f) is not calls.KNOWN[f]:  # the user's rule
+    f = it.function
+    if (f is not max and f is not min) or calls.forward_of(f) is not calls.KNOWN[f]:  # the user's rule
         return None
-    if not {float}.issuperset(map(type, x)):
+    x = it.values()
+    if not x or not {float}.issuperset(map(type, x)):
         return None
     ys = list(itertools.accumulate(x, f))
     return ys, (_give_extremes, it.taken(), [True, *map(operator.is_not, ys, ys[1:])])
@@ -407,15 +409,12 @@ def _totals_in_turn(it: _Totals, types: frozenset[type] | None = None) -> tuple[
     if not x or it.function is None or not keys.is_harmless(it.function) or not is_quiet(it.function, x):
         return None
     forward = calls.forward_by_others(it.function)
-    total = x[0]
-    ys, backs = [total], []
+    last = x[0], None
     try:
-        for item in x[1:]:
-            total, back = forward(total, item)
-            ys.append(total)
-            backs.append(back)
+        both = [last := forward(last[0], item) for item in x[1:]]
     except Exception:  # it is raised again where it belongs
         return None
+    ys, backs = [x[0], *[total for total, _ in both]], [back for _, back in both]
     if types is not None and not types.issuperset(map(type, ys)):
         return None
     return ys, (_give_in_turn, it.taken(), backs)
@@ -423,13 +422,22 @@ def _totals_in_turn(it: _Totals, types: frozenset[type] | None = None) -> tuple[
 
 def _give_in_turn(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
     _, of, backs = drain
-    parts: list[Any] = [None] * (len(backs) + 1)
+    if ds is None:
+        ds = [None] * (len(backs) + 1)
+    parts: list[Any] = []
     later: Any = None
-    for k in range(len(backs), 0, -1):
-        here = later if ds is None else accumulate(ds[k], later)
-        given = calls.run(backs[k - 1], here, shadows)
-        later, parts[k] = (None, None) if given is None else (given[1], given[2])
-    parts[0] = later if ds is None else accumulate(ds[0], later)
+    for back, d in zip(reversed(backs), reversed(ds[: len(backs) + 1])):
+        if later is not None:
+            d = d + later if type(d) is type(later) is float else accumulate(d, later)
+        given = back[0](back, d, shadows) if type(back) is tuple else calls.run(back, d, shadows)
+        if given is None:
+            later = None
+            parts.append(None)
+        else:
+            later = given[1]
+            parts.append(given[2])
+    parts.append(accumulate(ds[0], later))
+    parts.reverse()
     _give_to(of, parts, shadows)
 
 

@@ -13,9 +13,7 @@ from types import BuiltinFunctionType
 from typing import Any
 
 from . import calls
-from .cotangents import accumulate
-
-REAL = frozenset({float, int})
+from .cotangents import accumulate, all_real
 
 Rule = Callable[..., tuple[list[Any], ...]]
 
@@ -60,14 +58,14 @@ def rule_of(f: Any, *lists: list[Any]) -> Rule | None:
     if rule is None or count != len(lists) or calls.forward_of(f) is not calls.KNOWN[f]:  # the user's rule
         return None
     for x in lists:
-        if not REAL.issuperset(map(type, x)):
+        if not all_real(x):
             return None
     return rule
 
 
 def cotangents(rule: Rule, ds: list[Any], ys: list[Any], *lists: list[Any]) -> tuple[list[Any], ...]:
     """What comes to the operands, where some of the values may have no cotangent."""
-    if REAL.issuperset(map(type, ds)):
+    if all_real(ds):
         return rule(ds, ys, *lists)
     none = (None,) * len(lists)
     given = [
@@ -85,7 +83,7 @@ def totals(f: Any, items: list[Any]) -> tuple[list[Any], list[Any], list[Any]] |
         return None
     try:
         ys = list(running(items, f))
-        if not REAL.issuperset(map(type, ys)):
+        if not all_real(ys):
             return None
         by_total, by_item = rule([1.0] * (len(ys) - 1), ys[1:], ys[:-1], items[1:])
         return ys, by_total, by_item
@@ -112,4 +110,4 @@ def all_to_items(ds: list[Any], by_total: list[Any], by_item: list[Any]) -> list
     return result
 
 
-__all__ = ["REAL", "all_to_items", "cotangents", "has_rule", "last_to_items", "rule_of", "totals"]
+__all__ = ["all_to_items", "cotangents", "has_rule", "last_to_items", "rule_of", "totals"]

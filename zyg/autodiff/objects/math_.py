@@ -24,6 +24,7 @@ from .calls import known
 from .conversions import is_convertible, number_of
 from .cotangents import NUMBERS, accumulate, is_number, real_like
 from .passing import passes
+from .shadows import add_all
 
 _TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
 
@@ -287,7 +288,7 @@ def _run_dist_of(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     for k in (2, 1):
         x = back[3 + k]
         if x is not None:
-            shadows.add_all(x, 0, parts[k])
+            add_all(shadows, x, 0, parts[k])
             parts[k] = None
     return parts
 

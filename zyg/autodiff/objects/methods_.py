@@ -18,11 +18,12 @@ from . import calls, construction, draining, iteration, keys, later, reentry, su
 from .arithmetic import RULES, find, is_python, number_back
 from .builtins_ import ask, shift
 from .calls import method
-from .cotangents import INERT, NUMBERS
+from .cotangents import INERT, NUMBERS, all_real
 from .iterables_ import order_of
 from .iteration import Iterator
 from .passing import passes
 from .reach import PLAIN
+from .shadows import ABOUT, add_all, in_python, settle
 
 # ---------------------------------------------------------------------------------------------- methods of list
 
@@ -109,7 +110,7 @@ def run_cleared(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 @method(list, "copy", exact=True)
 def _list_copy(x: list[Any]) -> tuple[Any, Any]:
     y = list.copy(x)
-    return y, (subscripts.run_list_part, y, x, 0)
+    return y, (subscripts.run_list_part, y, x, 0, 1)
 
 
 @method(list, "reverse", exact=True)
@@ -121,7 +122,7 @@ def _reverse(x: Any) -> tuple[Any, Any]:
     return None, (run_reversed, x, len(x))
 
 
-def run_reversed(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+def _run_reversed(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, x, count = back
     shadow = shadows.items.get(id(x))
     if shadow:
@@ -130,15 +131,20 @@ def run_reversed(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         shadow.reverse()
 
 
-@method(list, "sort")
+run_reversed = in_python("pull", _run_reversed)
+settle(run_reversed, "zyg_pull_reversed", *ABOUT)
+
+
+@method(list, "sort", exact=True)
 @passes()
 def _sort(x: list[Any], *, key: Any = None, reverse: bool = False) -> tuple[Any, Any]:
     """(What is called meanwhile finds an empty list, and an exception leaves the items in the order that sorting has come to.)"""
     items = list.copy(x)
-    if key is None and type(reverse) is bool and NUMBERS.issuperset(map(type, items)):  # nobody is asked
+    if (
+        key is None and type(reverse) is bool and (all_real(items) or NUMBERS.issuperset(map(type, items)))
+    ):  # nobody is asked
         order = sorted(range(len(items)), key=items.__getitem__, reverse=reverse)
-        list.clear(x)
-        list.extend(x, [items[k] for k in order])
+        list.sort(x, reverse=reverse)
         return None, (run_permuted, x, order)
     order = list(range(len(items)))
     list.clear(x)
@@ -183,14 +189,23 @@ def _run_sort_left(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         ds = keys.added(ds, keys.undo(asked, shadows))
     calls.run(raised, None, shadows)
     if ds is not None:
-        shadows.add_all(x, 0, ds)
+        add_all(shadows, x, 0, ds)
 
 
-def run_permuted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+def _run_permuted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, x, order = back
-    ds = _permuted(x, order, shadows)
-    if ds is not None:
-        shadows.list_of(x)[:] = ds
+    shadow = shadows.items.get(id(x))
+    if not shadow:
+        return
+    taken = shadow[:]
+    if len(shadow) != len(order):
+        shadow[:] = [None] * len(order)
+    for at, c in zip(order, taken):
+        shadow[at] = c
+
+
+run_permuted = in_python("pull", _run_permuted)
+settle(run_permuted, "zyg_pull_permuted", *ABOUT)
 
 
 def _permuted(x: Any, order: Any, shadows: Any) -> list[Any] | None:

@@ -35,7 +35,7 @@ ABOUT_SHADOWS = pulls.about_shadows(Shadows, ("views", "kept", "refusals", "arra
 pulls.when_started(lambda: pulls.settle(run, "zyg_pull", *ABOUT_SHADOWS))
 
 
-@calls.method(pulls.State, "pull", "record", exact=True)
+@calls.method(pulls.State, "pull", "record", "add", "ask", exact=True)
 def _in_python(state: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A second derivative goes through what Python does."""
     return calls.call(state[0], args, kwargs)

@@ -12,7 +12,7 @@ from .cotangents import Refused
 from .numpy_ import refuse
 from .numpy_backs import BESIDE, REAL, Made, Short, is_size, ndarray, of_floats, run_one, run_operands
 from .numpy_short_elements import AS_IT_IS, itself
-from .shadows import F64, owner_of
+from .shadows import F64, add_all, owner_of
 
 
 def viewed(function: Any) -> Short:
@@ -96,7 +96,7 @@ def run_made_of_numbers(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     ds = [dy] * len(y) if type(dy) is Refused else dy.tolist()
     if type(x) is tuple:
         return None, tuple(ds)
-    shadows.add_all(x, 0, ds)
+    add_all(shadows, x, 0, ds)
     return None
 
 
@@ -106,7 +106,7 @@ def run_made_of_rows(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if dy is not None:
         rows = [[dy] * y.shape[1]] * len(x) if type(dy) is Refused else dy.tolist()
         for row, ds in zip(x, rows):
-            shadows.add_all(row, 0, ds)
+            add_all(shadows, row, 0, ds)
     return None
 
 

@@ -90,7 +90,9 @@ def hands_on_code(code: CodeType) -> None:
 def innermost(back: Any) -> Any:
     """The pullback of the call whose value has been handed on to where `back` is, also by functions that return what they call."""
     while type(back) is tuple:
-        code = back[0].__code__
+        code = getattr(back[0], "__code__", None)  # (some are of native code)
+        if code is None:
+            break
         at = 1 if id(code) in _handing_on else later.compile.hands_on_at(code)
         if at is None:
             break

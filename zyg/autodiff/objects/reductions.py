@@ -20,15 +20,16 @@ from . import calls, draining, reach, reentry
 from .arithmetic import of_kink
 from .builtins_ import MISSING
 from .calls import known
-from .cotangents import NUMBERS, is_number, real_like
+from .cotangents import NUMBERS, all_real, is_number, real_like
 from .passing import passes
+from .shadows import ABOUT, add_all, in_python, settle
 
 # ----------------------------------------------------------------------------------------------- sums, products
 
 
 @known(sum, exact=True)
 def _sum(iterable: Any, /, start: Any = 0) -> tuple[Any, Any]:
-    if type(iterable) in _ROWS and type(start) in _REAL and _REAL.issuperset(map(type, iterable)):
+    if type(iterable) in _ROWS and type(start) in _REAL and all_real(iterable):
         return sum(iterable, start), (run_sum_of_list, iterable, len(iterable))
     if type(start) not in NUMBERS:
         sum((), start)  # refuses text
@@ -68,7 +69,7 @@ def _added_from(total: Any, odd: Any, rest: Any) -> Any:
     return total
 
 
-def run_sum_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+def _run_sum_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if d is None:
         return None
     _, items, count = back
@@ -78,8 +79,12 @@ def run_sum_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if shadow is None:  # as mostly, of what was made to be summed
         shadows.new_items(items).extend([d] * count)
     else:
-        shadows.add_all(items, 0, [d] * count)
+        add_all(shadows, items, 0, [d] * count)
     return None, None, d
+
+
+run_sum_of_list = in_python("pull", _run_sum_of_list)
+settle(run_sum_of_list, "zyg_pull_summed", *ABOUT)
 
 
 def run_sum(back: tuple[Any, ...], d: Any, shadows: Any, behind: tuple[Any, ...] = ()) -> Any:
@@ -168,7 +173,7 @@ def _extreme(function: Any, better: Any) -> Any:
             if key is None and len(args) == 2 and type(args[0]) is float and type(args[1]) is float:
                 y = function(args)
                 return y, _FIRST if y is args[0] else _SECOND
-            if key is None and _REAL.issuperset(map(type, args)):
+            if key is None and all_real(args):
                 y = function(args)
                 return y, (run_chosen_of_several, args.index(y), len(args))
             found, asked = objects.keys.keys_of(list(args), key, better=better)

@@ -19,10 +19,11 @@ import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from types import CellType, ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from zyg.backend import pulls
 from zyg.backend.cpython import ARRAY_DATA
 from zyg.backend.pullbacks import nothing
 from zyg.errors import Unsupported
@@ -96,6 +97,7 @@ class Elsewhere(float):
 class Shadows:
     """What one reverse pass has gathered for mutable objects."""
 
+    add_part: ClassVar[Any]  # a function of the shadows, a shadow, a part of it, and what is to be added
     __slots__ = ("arrays", "error_state", "holders", "items", "kept", "marks", "refusals", "reversals", "views")
 
     def __init__(self) -> None:
@@ -219,37 +221,6 @@ class Shadows:
         self.kept.append(x)
         return holder
 
-    def add_part(self, shadow: Any, part: Any, d: Any) -> None:
-        """Add `d` to a part of a shadow."""
-        if type(shadow) is list:
-            there = len(shadow)
-            if part < there:
-                old = shadow[part]
-                if type(old) is tuple and type(d) is tuple and len(old) == len(d):
-                    shadow[part] = sums(old, d)
-                else:
-                    shadow[part] = accumulate(old, d)
-            elif type(part) is not int and isinstance(part, Elsewhere):
-                part.add(self, d)
-            else:
-                shadow += [None] * (part - there)
-                shadow.append(d)
-            return
-        items: Any = None
-        if type(shadow) is dict or not isinstance(shadow, Holder):
-            items = shadow
-        elif part[:2] == "__":  # which any object has
-            items = shadow.__dict__
-        old = getattr(shadow, part, None) if items is None else items.get(part)
-        if type(old) is tuple and type(d) is tuple and len(old) == len(d):
-            d = sums(old, d)
-        elif old is not None:
-            d = accumulate(old, d)
-        if items is None:
-            setattr(shadow, part, d)
-        else:
-            items[part] = d
-
     def put_back(self, shadow: list[Any], index: int, d: Any) -> None:
         """Undo a `pop`: the item at `index`, which was the last, is there again, with the cotangent of what was popped."""
         if d is not None:
@@ -293,43 +264,6 @@ class Shadows:
                 shadow.extend([None] * (index + 1 - len(shadow)))
             old = shadow[index]
             shadow[index] = d if old is None else old + d if type(old) is float else accumulate(old, d)
-
-    def add_all(self, sequence: Any, start: int, ds: list[Any]) -> None:
-        """Add to the cotangents of the items from `start` on."""
-        shadow = self.items.get(id(sequence))
-        if shadow is None:
-            shadow = self.items[id(sequence)] = [None] * start
-            shadow += ds
-            self.kept.append(sequence)
-            return
-        there = len(shadow) - start  # how many have a place in the shadow
-        if there <= 0:
-            shadow += [None] * -there
-            shadow += ds
-            return
-        if there < len(ds):
-            shadow += ds[there:]
-            ds = ds[:there]
-        stop = start + len(ds)
-        before = shadow[start:stop]
-        if len(ds) > _FEW:
-            try:  # in C, if all are numbers: others have no differences
-                shadow[start:stop] = list(map(operator.sub, before, map(operator.neg, ds)))
-                return
-            except TypeError:
-                pass
-        shadow[start:stop] = [
-            d
-            if old is None
-            else old
-            if d is None
-            else old + d
-            if type(old) is float
-            else sums(old, d)
-            if type(old) is tuple and type(d) is tuple and len(old) == len(d)
-            else accumulate(old, d)
-            for old, d in zip(before, ds)
-        ]
 
     def take_item(self, sequence: Any, index: int) -> Any:
         """The cotangent of an item, which starts again from zero."""
@@ -411,7 +345,7 @@ class Shadows:
         """Add `d` to the cotangent of an attribute."""
         holder = self.holder_of(obj)
         if name.startswith("__"):  # not what a holder has by itself
-            self.add_part(holder, name, d)
+            _add_part(self, holder, name, d)
             return
         old = getattr(holder, name, None)
         setattr(holder, name, d if old is None else old + d if type(old) is float else accumulate(old, d))
@@ -599,6 +533,114 @@ class Shadows:
         if owner.base is None:
             self.views[id(owner)] = self._view(owner)
         return known
+
+
+# ---- what native code does, too (`backend/llvm/runtime/cotangents.py`), once there are enough calls
+
+
+def _add_part(shadows: Any, shadow: Any, part: Any, d: Any) -> None:
+    """Add `d` to a part of a shadow."""
+    if type(shadow) is list:
+        there = len(shadow)
+        if part < there:
+            old = shadow[part]
+            if type(old) is tuple and type(d) is tuple and len(old) == len(d):
+                shadow[part] = sums(old, d)
+            else:
+                shadow[part] = accumulate(old, d)
+        elif type(part) is not int and isinstance(part, Elsewhere):
+            part.add(shadows, d)
+        else:
+            shadow += [None] * (part - there)
+            shadow.append(d)
+        return
+    items: Any = None
+    if type(shadow) is dict or not isinstance(shadow, Holder):
+        items = shadow
+    elif part[:2] == "__":  # which any object has
+        items = shadow.__dict__
+    old = getattr(shadow, part, None) if items is None else items.get(part)
+    if type(old) is tuple and type(d) is tuple and len(old) == len(d):
+        d = sums(old, d)
+    elif old is not None:
+        d = accumulate(old, d)
+    if items is None:
+        setattr(shadow, part, d)
+    else:
+        items[part] = d
+
+
+def _add_all(shadows: Any, sequence: Any, start: int, ds: list[Any]) -> None:
+    """Add to the cotangents of the items from `start` on."""
+    shadow = shadows.items.get(id(sequence))
+    if shadow is None:
+        shadow = shadows.items[id(sequence)] = [None] * start
+        shadow += ds
+        shadows.kept.append(sequence)
+        return
+    there = len(shadow) - start  # how many have a place in the shadow
+    if there <= 0:
+        shadow += [None] * -there
+        shadow += ds
+        return
+    if there < len(ds):
+        shadow += ds[there:]
+        ds = ds[:there]
+    stop = start + len(ds)
+    before = shadow[start:stop]
+    if len(ds) > _FEW:
+        try:  # in C, if all are numbers: others have no differences
+            shadow[start:stop] = list(map(operator.sub, before, map(operator.neg, ds)))
+            return
+        except TypeError:
+            pass
+    shadow[start:stop] = [
+        d
+        if old is None
+        else old
+        if d is None
+        else old + d
+        if type(old) is float
+        else sums(old, d)
+        if type(old) is tuple and type(d) is tuple and len(old) == len(d)
+        else accumulate(old, d)
+        for old, d in zip(before, ds)
+    ]
+
+
+def _add_at_places(shadows: Any, sequence: Any, places: Any, ds: list[Any]) -> None:
+    """Add to the cotangents of the items at these places."""
+    shadows.add_items(sequence, zip(places, ds))
+
+
+def _add_keys(shadows: Any, mapping: Any, keys: tuple[Any, ...], ds: Any, first: int) -> None:
+    """Add to the cotangents of the values at `keys` those from `first` on, of which there may be fewer."""
+    for key, d in zip(keys, ds[first:]):
+        if d is not None:
+            shadows.add_key(mapping, key, d)
+
+
+def in_python(name: str, function: Any) -> Any:
+    """A built-in function that does what this one does."""
+    return pulls.deferred(name, function, start=pulls.COTANGENTS)
+
+
+add_part = Shadows.add_part = in_python("add", _add_part)  # (not bound: emitted code gives it the shadows)
+add_all = in_python("add", _add_all)
+add_keys = in_python("add", _add_keys)
+add_at_places = in_python("add", _add_at_places)
+ABOUT = pulls.slots_of(Shadows, "items", "kept"), Shadows, accumulate
+
+
+def settle(builtin: Any, symbol: str, *state: Any) -> None:
+    """Let native code do what a built-in function does, once there is any."""
+    pulls.COTANGENTS.when_started(lambda: pulls.settle(builtin, symbol, *state, part="cotangents"))
+
+
+settle(add_all, "zyg_add_all", *ABOUT)
+settle(add_keys, "zyg_add_keys", *ABOUT)
+settle(add_at_places, "zyg_add_at_places", *ABOUT)
+settle(add_part, "zyg_add_part", Holder, accumulate)
 
 
 def _overlaps_itself(array: np.ndarray) -> bool:

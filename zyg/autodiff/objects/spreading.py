@@ -10,6 +10,7 @@ from . import adapters, reentry, unpacking
 from .backs import run
 from .calls import call
 from .passing import hands_on, passes
+from .shadows import add_all, add_keys
 
 
 @passes(lambda variables: _around(variables["args"], variables["kwargs"]))
@@ -71,7 +72,7 @@ def run_spread_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if given is None:
         return None
     if given[1] is not None:
-        shadows.add_all(items, 0, list(given[1]))
+        add_all(shadows, items, 0, list(given[1]))
     return given[0], None, None
 
 
@@ -99,9 +100,7 @@ def run_spread(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     given = run(inner, d, shadows)
     if given is None:
         return None
-    for name, c in zip(names, given[1 + count :]):
-        if c is not None:
-            shadows.add_key(kwargs, name, c)
+    add_keys(shadows, kwargs, names, given, 1 + count)
     return given[0], tuple(given[1 : 1 + count]), None
 
 

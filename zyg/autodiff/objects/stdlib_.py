@@ -382,6 +382,22 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         return calls.call_foreign(f, *args, **kwargs)
     making = makings[-1]
     known = making.table.get(id(f))
+    if known is not None and not known.typed and not kwargs and len(args) > 1 and not making.doubtful:
+        parts: list[Any] = []
+        for x in args:
+            t = type(x)
+            if t is float:
+                parts.append((_Identity, id(x)))
+            elif t in _UNCHANGED:
+                parts.append(x)
+            else:
+                break
+        else:
+            key: Any = tuple(parts)
+            made = known.memo.get(key)
+            if made is not None:
+                return made[1], (_run_found, known.memo, made[0])
+            return _made_anew(f, known, key, args, kwargs)
     unchanged = not kwargs and _UNCHANGED.issuperset(map(type, args))
     if known is None and unchanged and (id(f) in making.of_ints or effects.depends_on_arguments(f)):
         making.of_ints[id(f)] = f
@@ -404,23 +420,26 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
             hint="give each place a number of its own (x + 0.0), or call the function without its cache (f.__wrapped__)",
         )
     if unchanged and len(args) > 1 and not known.typed:
-        key: Any = args
+        key = args
     elif kwargs or known.typed or len(args) == 1 or not _BY_VALUE_OR_IDENTITY.issuperset(map(type, args)):
         key = _key(args, kwargs, known.typed)
     else:  # as that does, of numbers and text
         key = tuple([(_Identity, id(x)) if type(x) is float else x for x in args])
     made = memo.get(key)
-    if made is None:
-        wrapped = f.__wrapped__
-        if wrapped is not known.wrapped:
-            known.wrapped, known.forward = wrapped, calls.forward_by_others(wrapped)
-        forward = calls.forward_by_others(wrapped, by_name=True) if kwargs else known.forward
-        value, back = forward(*args, **kwargs)
-        at = known.count
-        known.count += 1
-        memo[key] = at, value, args, kwargs
-        return value, (_run_made, memo, at, back)
-    return made[1], (_run_found, memo, made[0])
+    return _made_anew(f, known, key, args, kwargs) if made is None else (made[1], (_run_found, memo, made[0]))
+
+
+@passes()
+def _made_anew(f: Any, known: _Memo, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    wrapped = f.__wrapped__
+    if wrapped is not known.wrapped:
+        known.wrapped, known.forward = wrapped, calls.forward_by_others(wrapped)
+    forward = calls.forward_by_others(wrapped, by_name=True) if kwargs else known.forward
+    value, back = forward(*args, **kwargs)
+    at = known.count
+    known.count += 1
+    known.memo[key] = at, value, args, kwargs
+    return value, (_run_made, known.memo, at, back)
 
 
 def _carries(x: Any) -> bool:
@@ -516,7 +535,11 @@ def _in_several_places(args: tuple[Any, ...]) -> set[int]:
 
 def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, memo, at, inner = back
-    return calls.run(inner, accumulate(d, shadows.take_item(memo, at)), shadows)
+    shadow = shadows.items.get(id(memo))
+    if shadow is not None and at < len(shadow) and (found := shadow[at]) is not None:
+        shadow[at] = None
+        d = found if d is None else accumulate(d, found)
+    return inner[0](inner, d, shadows) if type(inner) is tuple else calls.run(inner, d, shadows)
 
 
 def _run_found(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

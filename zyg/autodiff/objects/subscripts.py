@@ -22,6 +22,7 @@ from .iteration import run_list_item
 from .passing import passes, run_nothing_flows
 from .reach import PLAIN as UNASKED
 from .reach import check_key, entered
+from .shadows import ABOUT, add_all, in_python, settle
 
 # Exactly these types are read and written as lists and dicts are; reading what a dict has not is another matter.
 _LISTS = frozenset({deque, array.array})
@@ -204,27 +205,23 @@ def run_tuple_slice(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return tuple(result), None
 
 
-def run_list_slice(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    """The cotangents of a new list go to the items that it was made of."""
-    _, y, x, indices = back
-    taken = shadows.take_list(y)
-    if taken is None:
+def _run_list_part(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """The cotangents of a new list go to the items that it was made of: from a place on, at every step."""
+    _, y, x, first, step = back
+    shadow = shadows.items.get(id(y))
+    if not shadow:
         return
-    if indices.step == -1:
-        if len(taken) < len(indices):
-            taken.extend([None] * (len(indices) - len(taken)))
-        taken.reverse()
-        shadows.add_all(x, indices[-1], taken)
+    if step == 1:
+        add_all(shadows, x, first, shadow)
+    elif step == -1:
+        add_all(shadows, x, first + 1 - len(shadow), shadow[::-1])
     else:
-        shadows.add_items(x, zip(indices, taken))
+        shadows.add_items(x, zip(range(first, first + step * len(shadow), step), shadow))
+    shadow.clear()
 
 
-def run_list_part(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    """The same of items that stand one behind the other."""
-    shadow = shadows.items.get(id(back[1]))
-    if shadow:
-        shadows.add_all(back[2], back[3], shadow)
-        shadow.clear()
+run_list_part = in_python("pull", _run_list_part)
+settle(run_list_part, "zyg_pull_part", *ABOUT)
 
 
 _LIMITS = frozenset({int, type(None)})
@@ -233,15 +230,23 @@ _LIMITS = frozenset({int, type(None)})
 def part_of_list(x: list[Any], key: slice) -> tuple[Any, Any]:
     """`x[a:b]` of a list."""
     start, step = key.start, key.step
-    if step is not None and type(step) is int and type(start) in _LIMITS and type(key.stop) in _LIMITS:
+    if type(key.stop) not in _LIMITS:
+        return plain_getitem(x, key)  # something may be asked for its index
+    if step is not None:
+        if type(step) is not int or type(start) not in _LIMITS:
+            return plain_getitem(x, key)
         y = x[key]
-        return y, (run_list_slice, y, x, range(*key.indices(len(x))))
+        if start is None:
+            return y, (run_list_part, y, x, 0 if step > 0 else len(x) - 1, step)
+        return y, (run_list_part, y, x, key.indices(len(x))[0], step)
     if start is None:
         start = 0
-    if type(start) is not int or step is not None or type(key.stop) not in _LIMITS:
-        return plain_getitem(x, key)  # something may be asked for its index
+    elif type(start) is not int:
+        return plain_getitem(x, key)
+    elif start < 0:
+        start = max(start + len(x), 0)
     y = x[key]
-    return y, (run_list_part, y, x, start if start >= 0 else max(start + len(x), 0))
+    return y, (run_list_part, y, x, start, 1)
 
 
 def part_of_tuple(x: Any, key: slice) -> tuple[Any, Any]:
@@ -292,7 +297,9 @@ def plain_getitem(x: Any, key: Any) -> tuple[Any, Any]:
         return y, (iteration.run_dict_item, x, key)
     if type(key) is slice:
         indices = range(*key.indices(len(x)))
-        return y, (run_tuple_slice, indices, len(x)) if base is tuple else (run_list_slice, y, x, indices)
+        if base is tuple:
+            return y, (run_tuple_slice, indices, len(x))
+        return y, (run_list_part, y, x, indices.start, indices.step)
     index = operator.index(key)
     index = index if index >= 0 else index + len(x)
     return y, (run_tuple_item, index, len(x)) if base is tuple else (run_list_item, x, index)
@@ -420,7 +427,13 @@ def refused_key(x: Any, key: Any, shadows: Any) -> Any:
 
 
 def run_list_set(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    return None, None, shadows.take_item(back[1], back[2])
+    _, x, index = back
+    shadow = shadows.items.get(id(x))
+    if shadow is None or index >= len(shadow):
+        return None
+    d = shadow[index]
+    shadow[index] = None
+    return None, None, d
 
 
 def run_dict_set(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -436,18 +449,23 @@ def _set_part(x: list[Any], key: slice, value: Any) -> Any:
     return (_run_set_part, x, start, max(stop, start), value, len(value))
 
 
-def _run_set_part(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+def _run_set_part_in_python(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, x, start, stop, value, count = back
-    shadow = shadows.list_of(x)
+    shadow = shadows.items.get(id(x))
+    if shadow is None or len(shadow) <= start:
+        return None
     taken = shadow[start : start + count]
-    if len(shadow) > start:
-        shadow[start : start + count] = [None] * (stop - start)
+    shadow[start : start + count] = [None] * (stop - start)
     if not taken:
         return None
     if type(value) is list:
-        shadows.add_all(value, 0, taken)
+        add_all(shadows, value, 0, taken)
         return None
     return None, None, tuple(taken) + (None,) * (count - len(taken))
+
+
+_run_set_part = in_python("pull", _run_set_part_in_python)
+settle(_run_set_part, "zyg_pull_set", *ABOUT)
 
 
 def _set_slice(x: Any, key: slice, value: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 from . import calls, iteration, reentry
 from .arithmetic import find, is_python
+from .shadows import add_all
 
 
 def record_unpack(x: Any, number: int) -> Any:
@@ -98,7 +99,7 @@ def run_parts_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, x, before, end, rest = back
     taken = shadows.take_list(rest)
     if taken is not None:
-        shadows.add_all(x, before, taken)
+        add_all(shadows, x, before, taken)
     if d is not None:
         run_unpack_list((None, x), d[:before], shadows)
         for index, c in enumerate(d[before + 1 :], end):

@@ -13,6 +13,7 @@ from zyg.backend.phrases import PLAIN_KEYS
 
 from .cotangents import accumulate
 from .iteration import Direct, Endless, Items, Values, mark_keys, place_of_keys
+from .shadows import add_all
 
 NOBODY = (None, None)
 
@@ -126,7 +127,7 @@ class Lists(Tuples):
             super().add_all(shadows, parts, ds)
             return
         for x, column in zip(self.lists, zip(*ds)):
-            shadows.add_all(x, parts[0], list(column))
+            add_all(shadows, x, parts[0], list(column))
 
 
 class ListsAndTuples(Tuples):

@@ -354,7 +354,7 @@ class ForwardHalf:
                 function = special.WITH_CONSTANT[op]
             written = rules.base(op) in rules.DIRECT or op in ("getitem", "setitem", "list_append", "unpack")
             if self._is_about_slice(instr):
-                function = special.record_part if op == "getitem" else function
+                function = special.record_part if op == "getitem" else special.record_set_part
             elif written:
                 attrs["direct"] = op
                 attrs |= likely_types(instr, self.makers, self.counts, self.spans)

@@ -157,6 +157,9 @@ def _held() -> list[tuple[Any, Any]]:
     return [
         (("bodies",), bodies),
         (("unbound",), UNBOUND),
+        (("joined",), objects.joined),
+        (("joined by name",), objects.joined_by_name),
+        (("made list",), objects.construction.made_list),
         *((("record", name), f) for name, f in objects.RECORD.items()),
         *of_types,
     ]

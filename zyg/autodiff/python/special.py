@@ -19,7 +19,6 @@ from ..identity import note
 from ..objects import (
     arithmetic,
     calls,
-    container_operators,
     iteration,
     keys,
     numpy_items,
@@ -30,6 +29,7 @@ from ..objects import (
     subscripts,
 )
 from ..objects.arithmetic import find, find_special
+from ..objects.container_operators import extended
 from ..objects.cotangents import NUMBERS, NUMERIC, SCALARS
 from ..objects.numpy_numbers import PAIRS
 from ..objects.passing import passes
@@ -51,7 +51,7 @@ def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]
     slot, reflected = f"__{op}__", f"__r{op}__"
     tables = new_tables()
     function, complex_back = arithmetic.FUNCTIONS[op], arithmetic.COMPLEX_BACKS.get(op)
-    of_containers = {(ta, tb): record for (of, ta, tb), record in container_operators.BY_TYPES.items() if of == op}
+    of_containers = arithmetic.OF_CONTAINERS[op]
     run_numbers = numpy_numbers.RUN.get(op)
 
     @passes(_around_binary)
@@ -149,6 +149,8 @@ def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
         cls = type(a)
         if cls is ndarray:
             return short(a, b) or general(a, b)
+        if cls is list:
+            return extended(a, b) if op == "add" and type(b) is list and a is not b else general(a, b)
         if cls in SCALARS:
             tb = type(b)
             known = tb in SCALARS or tb is ndarray or find_special(tb, reflected) is not None
@@ -299,23 +301,28 @@ _MAKE_EMPTY = frozenset({float, int, list, dict, set})  # what needs nothing, so
 
 def record_part(x: Any, key: slice) -> tuple[Any, Any]:
     """The same of a slice."""
-    start = key.start
-    if type(x) is not list:
-        if type(x).__getitem__ is not _of_tuple:
-            return _getitem(x, key)
-        if type(start) is int and start >= 0 and key.stop is None and key.step is None:
-            return x[start:], (subscripts.run_tuple_part, start, tuple.__len__(x))
-        return subscripts.part_of_tuple(x, key)
-    if type(start) is not int or start < 0 or type(key.stop) is not int or key.step is not None:
+    if type(x) is list:
         return subscripts.part_of_list(x, key)
-    y = x[key]
-    return y, (subscripts.run_list_part, y, x, start)
+    if type(x).__getitem__ is not _of_tuple:
+        return _getitem(x, key)
+    start = key.start
+    if type(start) is int and start >= 0 and key.stop is None and key.step is None:
+        return x[start:], (subscripts.run_tuple_part, start, tuple.__len__(x))
+    return subscripts.part_of_tuple(x, key)
+
+
+@passes()
+def record_set_part(x: Any, key: slice, value: Any) -> Any:
+    """The same of `x[a:b] = value`."""
+    return subscripts.record_setitem(x, key, value) if type(x) is list else _setitem(x, key, value)
 
 
 @passes()
 def _setitem(x: Any, key: Any, value: Any) -> Any:
     """RECORD["setitem"], with what is frequent first."""
     t = type(x)
+    if t is list:
+        return subscripts.record_setitem(x, key, value)
     found = _writing[1 if bodies else 0].get(t)
     if found is not None:
         if t.__setitem__ is found[1]:

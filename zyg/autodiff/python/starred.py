@@ -20,6 +20,7 @@ from ..objects import calls
 from ..objects.adapters import adapter
 from ..objects.backs import run
 from ..objects.passing import passes, passes_in_turn
+from ..objects.shadows import add_all, add_keys
 from ..trying import bodies
 from .knowledge import is_permanent, note_code
 from .sites import new_tables
@@ -61,7 +62,8 @@ def calling(stars: tuple[bool, ...], names: tuple[str, ...], further: bool = Fal
     strange = [f"(type({p}) is not tuple and type({p}) is not list)" for p in starred]
     named, passed = repr(names), [*values]
     if further:  # (a name that is there twice is an error)
-        strange.append(f"type(more) is not dict or not {set(names)!r}.isdisjoint(more)")
+        strange.append("type(more) is not dict")
+        strange += [f"{name!r} in more" for name in names]
         kept += ["more", "keys"]
         named = f"{named} + keys"
         passed.append("*more.values()")
@@ -77,7 +79,10 @@ def calling(stars: tuple[bool, ...], names: tuple[str, ...], further: bool = Fal
         # (What is put around pullbacks is found by parameters.)
         *[f"    return forward_by_name({given}, tuple(more))", f"def forward_by_name({given}, keys):"] * further,
         *[f"    n{p} = len({p})" for p in starred],
-        f"    made = forward_for(f, {count}, {named})",
+        f"    names = {named}",
+        f"    made = FOUND[1 if bodies else 0].get((f, {count}, names)) if type(f) is FunctionType else None",
+        "    if made is None:",
+        f"        made = forward_for(f, {count}, names)",
         "    if made is None:",
         *["        if not TEXT.issuperset(map(type, keys)):", f"            return differentiated(generally)({given})"]
         * further,
@@ -99,7 +104,7 @@ def calling(stars: tuple[bool, ...], names: tuple[str, ...], further: bool = Fal
                 f"    {p} = tuple(given[at : at + back[{number}]])",
                 f"    at += back[{number}]",
                 f"    if back[{number + 1}] is not None:",  # a list, which has no cotangent that flows
-                f"        shadows.add_all(back[{number + 1}], 0, list({p}))",
+                f"        add_all(shadows, back[{number + 1}], 0, list({p}))",
                 f"        {p} = None",
             ]
             number += 2
@@ -107,18 +112,24 @@ def calling(stars: tuple[bool, ...], names: tuple[str, ...], further: bool = Fal
             lines += [f"    {p} = given[at] if at < len(given) else None", "    at += 1"]
         taken.append(p)
     if names:  # (backs may leave out the last ones)
-        lines.append(f"    {', '.join(values)}, *rest = *given[at:], {', '.join(['None'] * len(values))}")
+        lines += [
+            f"    if at + {len(values)} <= len(given):",
+            f"        {', '.join(values)}, = given[at : at + {len(values)}]",
+            "    else:",
+            f"        {', '.join(values)}, *_ = *given[at:], {', '.join(['None'] * len(values))}",
+        ]
     taken += values
     if further:
         lines += [
-            f"    for key, d in zip(back[{number + 1}], {'rest' if names else 'given[at:]'}):",
-            "        if d is not None:",
-            f"            shadows.add_key(back[{number}], key, d)",
+            f"    if back[{number + 1}]:",
+            f"        add_keys(shadows, back[{number}], back[{number + 1}], given, at + {len(values)})",
         ]
         taken.append("None")
     lines.append(f"    return {', '.join(taken)}")
     scope: dict[str, Any] = {
         "__name__": __name__, "forward_for": forward_for, "differentiated": calls.differentiated, "call": calls.call, "run": run, "TEXT": _TEXT,
+        "FOUND": _found, "bodies": bodies, "FunctionType": FunctionType,
+        "add_all": add_all, "add_keys": add_keys,
     }  # fmt: skip
     exec(compile("\n".join(lines), __file__, "exec"), scope)
 

@@ -26,11 +26,15 @@ MAX_ENTRIES = 4096
 
 def directory() -> Path:
     """Where entries are: ZYG_CACHE_DIR, or zyg in the user's cache directory."""
+    return Path(_directory())
+
+
+def _directory() -> str:
     chosen = os.environ.get("ZYG_CACHE_DIR")
     if chosen:
-        return Path(chosen)
+        return chosen
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base) / "zyg"
+    return os.path.join(base, "zyg")
 
 
 def key(assembly: str, *circumstances: str) -> str:
@@ -73,7 +77,7 @@ def changed(path: Path) -> float:
 def has(name: str) -> bool:
     """Whether there is an entry of this name."""
     place = _usable_directory(create=False)
-    return place is not None and (place / name).exists()
+    return place is not None and os.path.exists(os.path.join(place, name))
 
 
 def load_parts(name: str) -> tuple[bytes, memoryview] | None:
@@ -81,14 +85,16 @@ def load_parts(name: str) -> tuple[bytes, memoryview] | None:
     place = _usable_directory(create=False)
     if place is None:
         return None
+    path = os.path.join(place, name)
     try:
-        content = (place / name).read_bytes()
+        with open(path, "rb", buffering=0) as file:
+            content = file.readall()
     except OSError:
         return None
     if not content.startswith(MAGIC):
         return None
     with contextlib.suppress(OSError):
-        os.utime(place / name)  # those that were not used for longest are dropped first
+        os.utime(path)  # those that were not used for longest are dropped first
     return content[len(MAGIC) : len(MAGIC) + 32], memoryview(content)[len(MAGIC) + 32 :]
 
 
@@ -104,7 +110,9 @@ def store(name: str, image: bytes) -> None:
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(MAGIC + _sha256(image).digest() + image)
-            os.replace(temporary, place / name)  # at once, so that no other process ever sees half an entry
+            os.replace(
+                temporary, os.path.join(place, name)
+            )  # at once, so that no other process ever sees half an entry
         except OSError:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
@@ -117,7 +125,7 @@ def drop(name: str) -> None:
     place = _usable_directory(create=False)
     if place is not None:
         with contextlib.suppress(OSError):
-            os.unlink(place / name)
+            os.unlink(os.path.join(place, name))
 
 
 def _sha256(content: bytes | memoryview = b"") -> Any:
@@ -134,11 +142,11 @@ def _function_of_python(name: str, *modules: str) -> Any:
     raise ImportError(f"no {name} in this Python")
 
 
-def _usable_directory(create: bool) -> Path | None:
-    place = directory()
+def _usable_directory(create: bool) -> str | None:
+    place = _directory()
     try:
         if create:
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            Path(place).mkdir(mode=0o700, parents=True, exist_ok=True)
         found = os.stat(place)
     except OSError:
         return None
@@ -149,7 +157,7 @@ def _usable_directory(create: bool) -> Path | None:
     return place
 
 
-def _drop_oldest(place: Path) -> None:
+def _drop_oldest(place: str) -> None:
     entries = [entry for entry in os.scandir(place) if entry.is_file()]
     if len(entries) <= MAX_ENTRIES:
         return

@@ -37,7 +37,7 @@ from .lowering.mathematics import OWN_MATH
 from .runtime.layout import POOL_BYTES
 from .specials import special_text
 from .text import declared, is_variant
-from .workers import BRIEF, Job, Worker, at_once, threads
+from .workers import BRIEF, Crew, Job, Worker, threads
 
 Address = int
 GENERATION = 16  # libraries per linker
@@ -117,12 +117,19 @@ class Engine:
             return [image for image in images if image is not None]
         if not jobs:  # all were found
             return []
-        wanted = 1 if sum(job.text.count("\n") for job in jobs) < SMALL else min(threads(), len(jobs))
-        self.workers += [Worker(self._machine) for _ in range(len(self.workers), wanted)]
-        for worker in self.workers[:wanted]:
+        few = sum(job.text.count("\n") for job in jobs) < SMALL
+        with self.crew(jobs, 1 if few else min(threads(), len(jobs))) as crew:
+            return crew.objects(jobs)
+
+    @contextlib.contextmanager
+    def crew(self, jobs: Sequence[Job], size: int) -> Iterator[Crew]:
+        """So many workers, prepared for jobs like these.  To be called under the lock."""
+        self.workers += [Worker(self._machine) for _ in range(len(self.workers), size)]
+        for worker in self.workers[:size]:
             worker.prepare(jobs)
-        with emission(all(job.effort is None or job.effort.careful for job in jobs)):
-            return at_once(self.workers[:wanted], jobs)
+        careful = all(job.effort is None or job.effort.careful for job in jobs)
+        with emission(careful), Crew(self.workers[:size]) as crew:
+            yield crew
 
     def _key(self, job: Job) -> str:
         from . import cache
@@ -278,7 +285,7 @@ class Engine:
         for symbol, text in list(texts.items()):
             job = _library_job(text)
             entry = self._key(job)
-            if CarefulFunction.can_be(text) and not cache.has(entry):
+            if not cache.has(entry) and CarefulFunction.can_be(text):
                 made[symbol] = CarefulFunction(symbol, [job], self, entry)
                 del texts[symbol]
                 if (found := made_quickly(entry)) is not None:

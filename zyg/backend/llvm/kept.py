@@ -45,7 +45,9 @@ def apart(
     from .cache import digest
 
     abi = lowered.signatures[names[0]]
-    alone = Lowered(ModuleText(), lowered.errors[:1], [], masks=lowered.masks, alone=True)
+    alone = Lowered(
+        ModuleText(), lowered.errors[:1], [], masks=lowered.masks, plain_loops=lowered.plain_loops, alone=True
+    )
     # Which numbers their names have depends on what else there is in the program.
     symbols = {name: f"@{_NAME}.{n}" if n else f"@{_NAME}" for n, name in enumerate(names)}
     alone.signatures |= {name: replace(lowered.signatures[name], symbol=new) for name, new in symbols.items()}

@@ -41,10 +41,11 @@ def lower(
     lines: bool = False,
     masks: bool = False,
     apart: bool = False,
+    written: Callable[[Lowered, str], None] | None = None,
 ) -> Lowered:
     """Lower `entry` and all that it calls. `exported` keeps `entry` as a function of its own when LLVM optimises, `lines`
     tells LLVM where in the source instructions come from, `masks`: the processor can leave out lanes of vectors. `apart`: large
-    functions of the library are modules of their own (kept.py)."""
+    functions of the library are modules of their own (kept.py). `written` is told of each function when it is there, as the last of the module."""
     names = _reachable(module, entry)
     lowered = Lowered(ModuleText(), [ErrorSite("SystemError", "no error")], [], masks=masks, keeps=apart)
     if any("lanes" in module.functions[name].attrs for name in names):
@@ -54,7 +55,7 @@ def lower(
     instrs = [i for of in own.values() for i in of]
     if sum("elements" in i.attrs or i.attrs.get("callee") in whole for i in instrs) > MANY_LOOPS:
         lowered.module.flags.add(WHOLE_ARRAYS)
-    in_lanes = {name for name in names if _in_lanes(module.functions[name])}
+    in_lanes = {name for name in names if _in_lanes(lowered, module.functions[name])}
     callees = {n: [i.attrs["callee"] for i in of if i.op == "call"] for n, of in own.items()}
     recursive = _recursive(module, callees)
     needs_ctx = _closure(callees, [n for n, of in own.items() if n in recursive or any(map(uses_context, of))])
@@ -109,6 +110,8 @@ def lower(
 
     for name in _reachable(module, entry, stays):
         write(lowered, name, "" if exported and name == entry else "internal ")
+        if written is not None:
+            written(lowered, name)
     return lowered
 
 
@@ -134,7 +137,7 @@ def _lowering_of(function: Function, in_lanes: bool) -> type[FunctionLowering]:
     return EachLowering
 
 
-def _in_lanes(function: Function) -> bool:
+def _in_lanes(lowered: Lowered, function: Function) -> bool:
     """Whether a function is written in lanes."""
     if "vector" in function.attrs:
         return True
@@ -142,7 +145,8 @@ def _in_lanes(function: Function) -> bool:
         return False
     from .lowering.each import plain_loop
 
-    return plain_loop(function) is not None
+    loop = lowered.plain_loops[function.name] = plain_loop(function)
+    return loop is not None
 
 
 def _instrs(f: Function) -> list[Instr]:

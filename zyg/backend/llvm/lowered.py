@@ -38,6 +38,7 @@ class Lowered:
     `settled`: symbols of functions in which LLVM's optimiser would find little; `inlined`: of those that are called once;
     `straight`: of those that are no loops over elements; `light`: of the others, those that are soon over whatever it does.
     `masks`: the processor can leave out lanes of vectors.
+    `plain_loops`: those of functions that have one loop, or None, by their names (lowering/each.py).
     `recipes`: how those of the objects are made that exist for this code alone, by index: what they are, and of which type.
     `shares`: operations on all elements of arrays are calls of functions that do one for arrays of some types (`shared`).
     `kept`: the text of modules of one function each, and of those it calls, the same in all programs that call it, by its symbol;
@@ -60,6 +61,7 @@ class Lowered:
     shares: bool = False
     shared: dict[Hashable, FunctionABI] = field(default_factory=dict)
     masks: bool = False
+    plain_loops: dict[str, Any] = field(default_factory=dict)
     keeps: bool = False  # whether there may be such modules
     alone: bool = False  # whether this is one
     kept: dict[str, str] = field(default_factory=dict)

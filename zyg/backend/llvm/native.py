@@ -25,7 +25,7 @@ from .entry import ENTRY, Signature, write_entry
 from .jobs import jobs_of, used
 from .lower import lower
 from .lowered import WHOLE_ARRAYS, Lowered, no_variants
-from .tiers import Careful, may_be_replaced
+from .tiers import Begun, Careful, may_be_replaced
 from .workers import Job
 
 
@@ -145,17 +145,20 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
         apart = not brief and any(isinstance(v.type, Array) for v in module.functions[entry].params)
         types = (*signature.parameters, *(type for _, type in signature.inputs))
         module.functions[entry].attrs["pairs"] = leaves_in_pairs(types)
-        lowered = lower(module, entry, variants, exported=apart, masks=has_masks(), apart=True)
-        native = Native(module, entry, options, signature, lowered)
-        raiser = make_raiser(lowered.errors, signature.departed is not None)
-        outer = write_entry(lowered, entry, signature, options, raiser, apart)
-        careful = Careful.of(lowered, entry, brief) if apart and may_be_replaced(options) else None
-        jobs = jobs_of(lowered, brief) if careful is None else careful.quick
-        if apart:
-            # Code of an entry is generated with care, unless calls take long: without, small arrays come and go 10 ns slower.
-            text = outer.text() if careful is None else careful.called_by(outer.text())
-            jobs = [*jobs, Job(text, None, "quick" if WHOLE_ARRAYS in lowered.module.flags else "careful")]
-        images = e.objects(jobs, options.cache)
+        twice = apart and may_be_replaced(options)
+        with Begun(e) as begun:
+            written = begun.written if twice else None
+            lowered = lower(module, entry, variants, exported=apart, masks=has_masks(), apart=True, written=written)
+            native = Native(module, entry, options, signature, lowered)
+            raiser = make_raiser(lowered.errors, signature.departed is not None)
+            outer = write_entry(lowered, entry, signature, options, raiser, apart)
+            careful = Careful.of(lowered, entry, brief, begun.pieces) if twice else None
+            jobs = jobs_of(lowered, brief) if careful is None else careful.quick
+            if apart:
+                # Code of an entry is generated with care, unless calls take long: without, small arrays come and go 10 ns slower.
+                text = outer.text() if careful is None else careful.called_by(outer.text())
+                jobs = [*jobs, Job(text, None, "quick" if WHOLE_ARRAYS in lowered.module.flags else "careful")]
+            images = begun.objects(jobs) if twice else e.objects(jobs, options.cache)
         extra = {"zyg_objects": native.hold(), **e.library(lowered.kept, lowered.readymade, may_be_replaced(options))}
         imports = dict.fromkeys(n for m in (lowered.module, outer) for n in m.imports())
         exports = [ENTRY]

@@ -9,7 +9,7 @@ alone: it is the same on every machine of a kind.
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from typing import NamedTuple
 
 from ...ir.records import record
@@ -44,6 +44,8 @@ class Piece(NamedTuple):
     text: str
     kind: int
     called: tuple[str, ...] = ()  # symbols of its functions that are called from elsewhere
+    calls: tuple[str, ...] = ()  # of those of others that it calls, where it is a piece by itself
+    whole: _Function | None = None  # what it is then
 
 
 def split(
@@ -53,15 +55,19 @@ def split(
     straight: Set[str] = frozenset(),
     light: Set[str] = frozenset(),
     entry: str | None = None,
+    begun: Mapping[str, Piece] = {},
 ) -> list[Piece]:
     """The assembly in pieces, those in order of their kind. `settled`: symbols of functions that need little of the optimiser, `straight`:
     of those among them that are no loops; `inlined`: of functions that are to be in one piece with those that call them; `light`: of
     others that are soon over.
 
     With an `entry`, the symbol of a function that is called from outside, all that does not compute, or is light, is called through
-    pointers by the other pieces (`through_pointers`), so that such a piece can be replaced."""
-    functions = [_read(text) for text in module.functions]
-    if not any(f.name in settled for f in functions) and sum(f.lines for f in functions) < 2 * PIECE:
+    pointers by the other pieces (`through_pointers`), so that such a piece can be replaced.  `begun`: functions that are pieces already
+    (`by_itself`), by their symbols."""
+    whole = [piece.whole for piece in begun.values() if piece.whole is not None]
+    read = {id(f.text) for f in whole}
+    functions = [_read(text) for text in module.functions if id(text) not in read]
+    if not (whole or any(f.name in settled for f in functions)) and sum(f.lines for f in functions) < 2 * PIECE:
         return [Piece(module.text(), COMPUTES)]
     home: dict[str, int] = {}
     pieces: list[tuple[list[_Function], int]] = []
@@ -74,13 +80,16 @@ def split(
         for piece in _packed(_together(own, None if kind == COMPUTES else inlined)):
             home |= dict.fromkeys((f.name for f in piece if f.name), len(pieces))
             pieces.append((piece, kind))
-    heads = {f.name: f.head for f in functions if f.name}
+    heads = {f.name: f.head for f in [*whole, *functions] if f.name}
+    home |= dict.fromkeys(begun, -1)
     called = [{r for f in piece for r in f.references if home.get(r, n) != n} for n, (piece, _) in enumerate(pieces)]
-    crossing = set[str]().union(*called)
+    crossing = set[str]().union(*called, *(f.references & home.keys() for f in whole))
     replaced: set[str] = set()
     if entry is not None:
         crossing.add(entry)
-        replaced = {f.name for piece, kind in pieces if kind != COMPUTES for f in piece if f.name in crossing}
+        replaced = {
+            f.name for piece, kind in pieces if kind != COMPUTES for f in piece if f.name in crossing
+        } | begun.keys()
     found = []
     for others, (piece, kind) in zip(called, pieces, strict=True):
         texts = [f"declare {heads[name]}" for name in sorted(others)]
@@ -89,7 +98,17 @@ def split(
             texts.append(f.text.replace("define internal ", "define ", 1) if f.name in crossing else f.text)
         text = through_pointers(module.part(texts, references), others & replaced)
         found.append(Piece(text, kind, tuple(f.name for f in piece if f.name in crossing)))
-    return found
+    return [*begun.values(), *found]
+
+
+def by_itself(module: ModuleText, text: str, declarations: Mapping[str, str]) -> Piece:
+    """A piece of one function that goes through its lines about once, before there is all that it calls: of others there are
+    `declarations`, by their symbols, and all of them are called through pointers."""
+    f = _read(text)
+    others = f.references & declarations.keys() - {f.name}
+    texts = [*(declarations[name] for name in sorted(others)), text.replace("define internal ", "define ", 1)]
+    part = module.part(texts, f.references.union(*(REFERENCE.findall(text) for text in texts)))
+    return Piece(through_pointers(part, others), STRAIGHT, (f.name,), tuple(sorted(others)), f)
 
 
 def through_pointers(text: str, symbols: Set[str]) -> str:

@@ -30,23 +30,24 @@ RUNTIME = "nounwind"
 ARENA = "nounwind memory(argmem: readwrite, inaccessiblemem: readwrite)"
 
 
-def components(type: Type) -> list[Component]:
+@lru_cache(256)
+def components(type: Type) -> tuple[Component, ...]:
     """What a value of an SSA type consists of in LLVM.
 
     >>> from zyg.ir.types import Array, F64
     >>> components(Array(F64, 1, "A"))
-    [('.d', 'ptr'), ('.o', 'ptr'), ('.n0', 'i64'), ('.s0', 'i64')]
+    (('.d', 'ptr'), ('.o', 'ptr'), ('.n0', 'i64'), ('.s0', 'i64'))
     """
     if isinstance(type, Scalar):
-        return [("", SCALAR_TYPES[type])]
+        return (("", SCALAR_TYPES[type]),)
     if isinstance(type, Array):
         shape = [(f".n{k}", "i64") for k in range(type.ndim)]
         strides = [(f".s{k}", "i64") for k in range(type.ndim)] if type.layout != "C" else []
-        return [(".d", "ptr"), (".o", "ptr"), *shape, *strides]
+        return (".d", "ptr"), (".o", "ptr"), *shape, *strides
     if isinstance(type, Stack):
-        return [(".t", "ptr"), (".b", "ptr"), (".e", "ptr")]
+        return (".t", "ptr"), (".b", "ptr"), (".e", "ptr")
     if isinstance(type, Tape):
-        return [(".p", "ptr")]  # where its three words are: calls share a tape
+        return ((".p", "ptr"),)  # where its three words are: calls share a tape
     raise TypeError(f"a value of type {type} cannot be compiled to machine code")
 
 

@@ -18,7 +18,8 @@ import ctypes
 import os
 import re
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from ...ir.options import Options
@@ -26,9 +27,9 @@ from ...ir.records import field, record, replace
 from .background import background
 from .jobs import effort, job_of, used
 from .lowered import Lowered
-from .splitting import COMPUTES, Piece, pointer, split, through_pointers
+from .splitting import COMPUTES, Piece, by_itself, pointer, split, through_pointers
 from .text import declared, is_variant, name_of
-from .workers import Job
+from .workers import Crew, Job, threads
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -44,12 +45,68 @@ def may_be_replaced(options: Options) -> bool:
     return not options.cache and not options.fastmath and os.environ.get("ZYG_BACKGROUND") != "0"
 
 
+class Begun:
+    """What LLVM begins with while the rest is lowered: functions that are so long that each is a piece by itself."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.pieces: dict[str, Piece] = {}  # by the symbols of the functions
+        self._crew: Crew | None = None
+        self._context = ExitStack()
+
+    def __enter__(self) -> Begun:
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._context.__exit__(*raised)
+
+    def written(self, lowered: Lowered, name: str) -> None:
+        """Told by lowering of the last function of the module."""
+        symbol, text = lowered.signatures[name].symbol, lowered.module.functions[-1]
+        if symbol in lowered.straight and text.count("\n") >= TWICE:
+            abis = [*lowered.signatures.values(), *lowered.shared.values()]
+            # (What is in other modules is declared already.)
+            others = {abi.symbol: abi.declaration() for abi in abis if abi.symbol[1:] not in lowered.module.externals}
+            self.pieces[symbol] = by_itself(lowered.module, text, others)
+            job = _quick(self.pieces[symbol])
+            if self._crew is None:
+                self._crew = self._context.enter_context(self.engine.crew([job], threads()))
+            self._crew.begin(job)
+
+    def objects(self, jobs: Sequence[Job]) -> list[bytes]:
+        """Of what was begun, and of these jobs."""
+        return self.engine.objects(jobs) if self._crew is None else self._crew.objects(jobs)
+
+
+class _Task:
+    """Code that the background makes with care, and what is done with it then."""
+
+    engine: Any
+
+    def wanted(self) -> bool:
+        return True
+
+    def link(self, objects: Sequence[bytes]) -> None:
+        raise NotImplementedError
+
+    def finish(self, objects: Sequence[bytes]) -> bool:
+        while not self.engine.lock.acquire(timeout=0.01):  # who has it may be about to fork
+            if background.is_held():
+                return False
+        try:
+            if self.wanted():
+                self.link(objects)
+        finally:
+            self.engine.lock.release()
+        return True
+
+
 @record(eq=False)
-class Careful:
+class Careful(_Task):
     """The code by which that of a module will be replaced.
 
-    `quick`: the jobs that are done at once; `jobs`: those of the same texts with care; `pointers`: the names of functions that are
-    called through pointers, by their symbols; `stay`: of those that are not replaced, but called by what is.
+    `quick`: the jobs that are done at once, but for what is `Begun`; `jobs`: those of the same texts with care; `pointers`: the names of
+    functions that are called through pointers, by their symbols; `stay`: of those that are not replaced, but called by what is.
     """
 
     quick: list[Job]
@@ -64,22 +121,24 @@ class Careful:
     library: Any = None
 
     @staticmethod
-    def of(lowered: Lowered, entry: str, brief: bool) -> Careful | None:
+    def of(lowered: Lowered, entry: str, brief: bool, begun: Mapping[str, Piece] = {}) -> Careful | None:
         """None if there is not enough of it."""
         if not lowered.settled or sum(text.count("\n") for text in lowered.module.functions) < TWICE:
             return None
         called = lowered.signatures[entry].symbol
         of = lowered.settled, lowered.inlined, lowered.straight, lowered.light
-        pieces = split(lowered.module, *of, called)
+        pieces = split(lowered.module, *of, called, begun)
         replaced = [p for p in pieces if p.kind != COMPUTES]
         if sum(p.text.count("\n") for p in replaced) < TWICE:
             return None
+        symbols = [symbol for p in replaced for symbol in (*p.called, *p.calls)]
+        pointers = {symbol: name_of(symbol) for symbol in symbols}
         return Careful(
-            [job_of(p, brief) if p.kind == COMPUTES else _quick(p) for p in pieces],
+            [job_of(p, brief) if p.kind == COMPUTES else _quick(p) for p in pieces[len(begun) :]],
             [replace(job_of(p, brief), generator="careful") for p in replaced],
-            {symbol: name_of(symbol) for p in replaced for symbol in p.called},
+            pointers,
             [name_of(symbol) for p in pieces if p.kind == COMPUTES for symbol in p.called],
-            (ctypes.c_void_p * sum(len(p.called) for p in replaced))(),
+            (ctypes.c_void_p * len(pointers))(),
         )
 
     def called_by(self, text: str) -> str:
@@ -93,7 +152,11 @@ class Careful:
 
     def exports(self) -> list[str]:
         """What has to be found in the code that is made at once."""
-        return [*self.pointers.values(), *self.stay]
+        return [*self._replaced(), *self.stay]
+
+    def _replaced(self) -> list[str]:
+        stay = {*self.stay}
+        return [name for name in self.pointers.values() if name not in stay]
 
     def begin(self, native: Native, engine: Engine, imports: Sequence[str], extra: dict[str, int]) -> None:
         """Set the pointers to the code that there is, before the other is made. `imports`, `extra`: what it was linked with."""
@@ -106,29 +169,22 @@ class Careful:
 
     def _set(self, library: Any) -> None:
         for n, name in enumerate(self.pointers.values()):
-            self.addresses[n] = library[name]  # (eight bytes at once, whoever reads them)
+            if library is not self.library or name not in self.stay:
+                self.addresses[n] = library[name]  # (eight bytes at once, whoever reads them)
 
     def wanted(self) -> bool:
         return self.native() is not None
 
-    def finish(self, objects: Sequence[bytes]) -> bool:
+    def link(self, objects: Sequence[bytes]) -> None:
         native = self.native()
-        if native is None:
-            return True
-        while not self.engine.lock.acquire(timeout=0.01):  # who has it may be about to fork
-            if background.is_held():
-                return False
-        try:
+        if native is not None:
             imports = used(native.lowered, self.imports, objects)
-            self.library = self.engine.link(objects, imports, list(self.pointers.values()), self.extra)
+            self.library = self.engine.link(objects, imports, self._replaced(), self.extra)
             self._set(self.library)
-        finally:
-            self.engine.lock.release()
-        return True
 
 
 @record(eq=False)
-class CarefulFunction:
+class CarefulFunction(_Task):
     """The code by which that of a function of the library will be replaced, and which is kept on disk as the entry."""
 
     symbol: str
@@ -168,19 +224,9 @@ class CarefulFunction:
     def begin(self, library: Any) -> None:
         self.address[0] = library[f"{self.symbol}.quick"]
 
-    def wanted(self) -> bool:
-        return True
-
-    def finish(self, objects: Sequence[bytes]) -> bool:
-        while not self.engine.lock.acquire(timeout=0.01):  # as above
-            if background.is_held():
-                return False
-        try:
-            library = self.engine.replace_function(self, objects[0])
-            self.address[0] = library[self.symbol]
-        finally:
-            self.engine.lock.release()
-        return True
+    def link(self, objects: Sequence[bytes]) -> None:
+        library = self.engine.replace_function(self, objects[0])
+        self.address[0] = library[self.symbol]
 
 
 _ANY_ORDER = re.compile(r"\b(reassoc|fast|contract|arcp|afn)\b")  # flags of operations on floats
@@ -190,4 +236,4 @@ def _quick(piece: Piece) -> Job:
     return replace(job_of(piece, brief=True), generator="quick")
 
 
-__all__ = ["Careful", "CarefulFunction", "may_be_replaced"]
+__all__ = ["Begun", "Careful", "CarefulFunction", "may_be_replaced"]

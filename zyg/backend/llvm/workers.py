@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from ctypes import c_char_p, string_at
+from queue import SimpleQueue
 from typing import Any, Literal
 
 import llvmlite.binding as llvm
@@ -174,33 +176,85 @@ def threads() -> int:
     return min(found, MOST)
 
 
-def at_once(workers: Sequence[Worker], jobs: Sequence[Job]) -> list[bytes]:
-    """The objects, made by workers that have a thread each; the one that calls has the first.  What comes first is begun first; once a
-    job has failed no other is begun, and its exception is raised when all threads are done."""
-    objects: dict[int, bytes] = {}
-    errors: list[BaseException] = []
-    left = iter(range(len(jobs)))  # one thread at a time goes on with it, since it is no Python function
+class Crew:
+    """Workers that have a thread each; the one that calls has the first.
 
-    def work(worker: Worker) -> None:
-        try:
-            for n in left:
-                if errors:
-                    break
-                objects[n] = worker.do(jobs[n])
-        except BaseException as error:
-            errors.append(error)
+        with Crew(workers) as crew:
+            crew.begin(job)                 # beside what this thread goes on with
+            objects = crew.objects(jobs)    # those of all jobs, in order
 
-    helpers = [_Helper(work, worker) for worker in workers[1 : len(jobs)]]
-    with no_collections() if helpers else nullcontext():
+    What comes first is begun first; once a job has failed no other is begun, and its exception is raised when all threads are done.
+    At the end of the context no thread is under way, whatever happened."""
+
+    def __init__(self, workers: Sequence[Worker]) -> None:
+        self._workers = workers
+        self._left: SimpleQueue[tuple[int, Job] | None] = SimpleQueue()  # None: there is nothing more
+        self._count = 0
+        self._objects: dict[int, bytes] = {}
+        self._errors: list[BaseException] = []
+        self._helpers: list[_Helper] = []
+        self._ended = False
+        self._beside = ExitStack()
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        with self._beside:
+            self._end()
+            _wait(self._helpers, self._errors)
+        if self._errors and raised[0] is None:
+            raise self._errors[0]
+
+    def begin(self, job: Job) -> None:
+        self._add(job)
+        self._have_helpers(self._count)
+
+    def objects(self, jobs: Sequence[Job]) -> list[bytes]:
+        for job in jobs:
+            self._add(job)
+        self._have_helpers(self._count - 1)
+        self._end()
         try:
-            for helper in helpers:
-                helper.start()
-            work(workers[0])
+            self._work(self._workers[0])
         finally:
-            _wait(helpers, errors)
-    if errors:
-        raise errors[0]
-    return [objects[n] for n in range(len(jobs))]
+            _wait(self._helpers, self._errors)
+        if self._errors:
+            raise self._errors[0]
+        return [self._objects[n] for n in range(self._count)]
+
+    def _add(self, job: Job) -> None:
+        self._left.put((self._count, job))
+        self._count += 1
+
+    def _have_helpers(self, count: int) -> None:
+        if not self._helpers and min(count, len(self._workers) - 1) > 0:
+            self._beside.enter_context(no_collections())
+            self._beside.enter_context(turns_taken_often())
+        for worker in self._workers[len(self._helpers) + 1 : count + 1]:
+            helper = _Helper(self._work, worker)
+            self._helpers.append(helper)
+            helper.start()
+
+    def _end(self) -> None:
+        if not self._ended:
+            self._ended = True
+            for _ in self._workers:
+                self._left.put(None)
+
+    def _work(self, worker: Worker) -> None:
+        try:
+            while (left := self._left.get()) is not None and not self._errors:
+                n, job = left
+                self._objects[n] = worker.do(job)
+        except BaseException as error:
+            self._errors.append(error)
+
+
+def at_once(workers: Sequence[Worker], jobs: Sequence[Job]) -> list[bytes]:
+    """The objects of these jobs."""
+    with Crew(workers) as crew:
+        return crew.objects(jobs)
 
 
 class _Helper:
@@ -265,6 +319,18 @@ def no_collections() -> Iterator[None]:
         _without.pop(who, None)
 
 
+@contextmanager
+def turns_taken_often() -> Iterator[None]:
+    """Threads that want Python's lock for some microseconds, between LLVM's calls, do not wait 5 ms for it each time."""
+    before = sys.getswitchinterval()
+    try:
+        sys.setswitchinterval(min(before, _TURN))
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+_TURN = 1e-4  # seconds
 _without: dict[object, bool] = {}  # whether garbage was collected before, by those that want no collections
 
 

@@ -43,8 +43,8 @@ class Pass:
     whole_module: bool = False
 
     def has_work_in(self, function: Function) -> bool:
-        """Loops over elements that `expand` made functions of are as those about counters would have them."""
-        return self.name not in _COUNTERS or not function.attrs.get("shallow")
+        """Loops over elements that `expand` made functions of are as some would have them."""
+        return self.name not in _NONE_IN_PARTS or not function.attrs.get("shallow")
 
 
 def _later(module: str, name: str = "run") -> Callable[..., bool | list[Function]]:
@@ -56,12 +56,13 @@ def _later(module: str, name: str = "run") -> Callable[..., bool | list[Function
     return run
 
 
-_distribute, _expand, _frames, _fuse = _later("distribute"), _later("expand"), _later("frames"), _later("fuse")
+_distribute, _expand, _frames = _later("distribute"), _later("expand"), _later("frames")
+_fuse, _fuse_first = _later("fuse"), _later("fuse", "run_before_differentiation")
 _effects = _later("effects")
 _idle, _jam = _later("idle"), _later("jam")
 _shapes, _squares = _later("shapes"), _later("squares")
 _mem2reg, _orders, _rare = _later("mem2reg"), _later("orders"), _later("rare")
-_stacks, _upward = _later("stacks"), _later("upward")
+_reuse, _stacks, _upward = _later("reuse"), _later("stacks"), _later("upward")
 _side_by_side, _writes = _later("side_by_side"), _later("writes")
 
 # What a pass is about: it has nothing to do where none of these operations is.
@@ -69,10 +70,11 @@ ABOUT: dict[str, frozenset[str]] = {
     "mem2reg": frozenset({"alloc"}),
     "shapes": frozenset({"broadcast"}),
     "lengths": frozenset({"broadcast"}),
-    "orders": frozenset({"strided"}),
+    "orders": frozenset({"strided", "arrange"}),
     "called_once": frozenset({"apply"}),
     "effects": frozenset({"apply"}),
     "fuse": frozenset({"apply"}),
+    "reuse": frozenset({"apply"}),
     "side_by_side": frozenset({"apply"}),
     "squares": frozenset({"abs", "hypot", "modulus", "select"}),
     "expand": frozenset({"apply"}),
@@ -98,7 +100,9 @@ NOTHING_FROM: dict[str, frozenset[str]] = {
 _ONLY_TAKE = frozenset({"simplify_cfg", "dce", "cse", "licm", "loop_simplify"})
 _ASKED_ABOUT: frozenset[str] = frozenset().union(*ABOUT.values())
 
-_COUNTERS = frozenset({"ranges", "induction", "idle"})
+# Passes that find nothing in the functions that `expand` makes: those about counters and about loops that the user wrote, and
+# about what makes arrays.
+_NONE_IN_PARTS = frozenset({"ranges", "induction", "idle", "distribute", "upward", "jam", "rare", "ownership"})
 
 
 def _outline(module: Module) -> bool | list[Function]:
@@ -142,8 +146,9 @@ CLEAN: list[Pass] = [
     Pass("dce", dce.run, "what fold and cse made useless"),
     Pass("simplify_cfg", simplify_cfg.run, "branches that fold and cse decided"),
     Pass("orders", _orders, "what lies in C order is fused; what sees the order has been inlined"),
-    Pass("fuse", _fuse, "what never was in memory has no shadow, and is not on the tape", whole_module=True),
+    Pass("fuse", _fuse_first, "what never was in memory has no shadow, and is not on the tape", whole_module=True),
     Pass("merge", merge.run, "what is written twice is differentiated once", whole_module=True),
+    Pass("reuse", _reuse, "equal functions have one name; what is computed twice is differentiated once"),
     Pass("squares", _squares, "functions of elements have met their norms; nothing is differentiated yet"),
 ]
 
@@ -161,6 +166,7 @@ FULL: list[Pass] = [
     Pass("fuse", _fuse, "what differentiation made of whole arrays", whole_module=True),
     Pass("side_by_side", _side_by_side, "value and derivative compute the same things", whole_module=True),
     Pass("merge", merge.run, "sums of the same terms, written out once", whole_module=True),
+    Pass("reuse", _reuse, "as before; where nothing is differentiated this is the first time"),
     Pass("expand", _expand, "whole arrays become loops, which all that follows knows", whole_module=True),
     Pass("merge", merge.run, "expand makes a function for each sum", whole_module=True),
     Pass("simplify_cfg", simplify_cfg.run, "the adjoint comes with a block per edge"),

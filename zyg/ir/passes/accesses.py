@@ -7,7 +7,7 @@ register.  Axes that lie behind each other in all arrays become one loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from typing import NamedTuple
 
@@ -35,7 +35,25 @@ class Access(NamedTuple):
     index: Index
 
     def moves(self, loop: int) -> bool:
-        return any(i.loop == loop if isinstance(i, From) else type(i) is int and i == loop for i in self.index)
+        return any(_loop_of(i) == loop for i in self.index)
+
+    def runs_along(self, loop: int) -> bool:
+        """Whether a loop goes through elements behind each other, if the array is contiguous."""
+        return (
+            bool(self.index) and _loop_of(self.index[-1]) == loop and all(_loop_of(i) != loop for i in self.index[:-1])
+        )
+
+    def order(self) -> list[int]:
+        """The loops that move it, in the order of its dimensions."""
+        return [loop for i in self.index if (loop := _loop_of(i)) is not None]
+
+    def renumbered(self, of: Mapping[int, int]) -> Access:
+        """The same where loops have other numbers."""
+
+        def other(i: int | From | Value) -> int | From | Value:
+            return i._replace(loop=of[i.loop]) if isinstance(i, From) else of[i] if type(i) is int else i
+
+        return Access(self.array, tuple(map(other, self.index)))
 
     def values(self) -> list[Value]:
         """What has to be at hand."""
@@ -51,6 +69,11 @@ class Access(NamedTuple):
             return i if isinstance(i, int) else replace(i)
 
         return Access(replace(self.array), tuple(map(other, self.index)))
+
+
+def _loop_of(i: int | From | Value) -> int | None:
+    """The loop that moves a position."""
+    return i.loop if isinstance(i, From) else i if type(i) is int else None
 
 
 class Assumption(NamedTuple):

@@ -24,6 +24,7 @@ _WRITES = frozenset({"store", "accum", "fill", "push", "pop", "reserve", "rewind
 _COPIES = frozenset({"copyto", "addto"})
 _LISTS = frozenset({"apply", "foreign"})  # ops of which `arrays_written` tells all that they do
 _TOUCHES = _ALIASES | _WRITES | _COPIES | _LISTS
+_ONLY_GIVES = REMOVABLE - _MAKES - _TOUCHES  # most operations: they matter to who takes what they give
 
 
 def run(function: Function) -> bool:
@@ -83,11 +84,13 @@ class _Marker:
                 for result in instr.results:
                     self.made_by[result] = instr
                 op = instr.op
+                if op in _ONLY_GIVES:
+                    continue
                 if op in _MAKES:
                     self.root[instr.results[0]] = instr.results[0]
                 elif op in _TOUCHES or instr.attrs.get("writes"):
                     pending.append(instr)
-                elif op not in REMOVABLE and not removable(instr):
+                elif not removable(instr):
                     roots.append(instr)
         # A use may stand before its definition in the list of blocks; one more look settles chains of views.
         for _ in range(2):
@@ -129,7 +132,7 @@ class _Marker:
             self.work += instr.operands
 
     def mark(self) -> None:
-        needed, work, made_by = self.needed, self.work, self.made_by
+        needed, live, work, made_by, roots = self.needed, self.live, self.work, self.made_by, self.root
         while work:
             value = work.pop()
             if value in needed:
@@ -137,10 +140,10 @@ class _Marker:
             needed.add(value)
             instr = made_by.get(value)
             if instr is not None:
-                self.mark_instr(instr)
-                root = self.root.get(value)
-                if root is not None:
-                    work.append(root)
+                if instr not in live:
+                    self.mark_instr(instr)
+                if value in roots:
+                    work.append(roots[value])
                     for writer in self.writers.get(value, ()):
                         self.mark_instr(writer)
             elif (home := self.param_of.get(value)) is not None:

@@ -189,6 +189,7 @@ class Expansion:
     def collapsed(self, accesses: dict[Value, Access], shape: list[Value]) -> None:
         """Few loops over contiguous arrays."""
         b = self.b
+        accesses, shape = self.in_memory_order(accesses, shape)
         together = groups(list(accesses.values()), len(shape))
         self.lengths = []
         for group in together:
@@ -200,9 +201,7 @@ class Expansion:
         seen: dict[tuple[Value, Index], Value] = {}
         self.accesses = {}
         for v, a in accesses.items():
-            index = tuple(
-                i._replace(loop=of[i.loop]) if isinstance(i, From) else of[i] if type(i) is int else i for i in a.index
-            )
+            index = a.renumbered(of).index
             if a not in seen:
                 seen[a] = self.reshaped(a.array, index)
             self.accesses[v] = Access(
@@ -210,6 +209,17 @@ class Expansion:
             )
         self.fill_what_is_added_to()
         b.jump(self.after, *self.loops())
+
+    def in_memory_order(
+        self, accesses: dict[Value, Access], shape: list[Value]
+    ) -> tuple[dict[Value, Access], list[Value]]:
+        """The same with loops in the order of what is written, where elements may be gone through in any."""
+        outs = [accesses[v] for v in self.apply.operands[: len(self.modes)]]
+        order = outs[0].order() if outs and self.apart and not self.kinds else []
+        if order == sorted(order) or sorted(order) != [*range(len(shape))] or any(a.order() != order for a in outs):
+            return accesses, shape
+        of = {loop: n for n, loop in enumerate(order)}
+        return {v: a.renumbered(of) for v, a in accesses.items()}, [shape[loop] for loop in order]
 
     def fill_what_is_added_to(self) -> None:
         """New arrays that are to be zeros are filled, but for those of which what is added to an element is all that there is in it."""
@@ -493,7 +503,7 @@ class Expansion:
         return (
             _ELEMENTWISE.issuperset(self.modes)
             and (self.apart or len(outs) == 1 or {*self.modes} == {"add"})
-            and all(a.index[-1:] == (last,) and last not in a.index[:-1] for a in outs)
+            and all(a.runs_along(last) for a in outs)
         )
 
     # ------------------------------------------------------------------------------------------- loops

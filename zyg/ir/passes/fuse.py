@@ -23,10 +23,24 @@ from .orders import is_found_by_index, users_of
 from .rewriting import constant_key, replace_uses, same
 
 _LARGEST = 200  # instructions of a fused function: registers are few
+_LIGHT = 8  # instructions of a function, with its return
+_ARITHMETIC = frozenset(
+    {"add", "sub", "mul", "div", "sdiv", "neg", "abs", "cast", "select", "lt", "le", "gt", "ge", "eq", "ne"}
+)
 _ANY_LAYOUT = frozenset({"apply", "copyto", "addto", "fill", "dim", "overlap"})
 
 
 def run(module: Module) -> bool:
+    return _run(module, steps=False)
+
+
+def run_before_differentiation(module: Module) -> bool:
+    """What is computed of every second element, say, is fused with what is broadcast too: adjoints gain more by it than values lose, whose
+    loops over elements behind each other become one over elements that lie apart."""
+    return _run(module, steps=True)
+
+
+def _run(module: Module, steps: bool) -> bool:
     changed = False
     for function in list(module.functions.values()):
         if any(i.op == "apply" for _, i in function.instructions()):
@@ -34,7 +48,11 @@ def run(module: Module) -> bool:
                 dce.run(function)  # what is transposed there and back leaves views that nobody uses
             _split_parts(module, function)
             _drop_full_broadcasts(function)
-            while _same_broadcasts(function) or _fuse_pairs(module, function) or _broadcast_before(function):
+            while (
+                _same_broadcasts(function)
+                or _fuse_pairs(module, function)
+                or _broadcast_before(module, function, steps)
+            ):
                 changed = True
     return changed
 
@@ -108,13 +126,20 @@ def _fuse_pairs(module: Module, function: Function) -> bool:
     changed = False
     for block in function.blocks:
         made = {i.result: i for i in block.instrs if i.op == "alloc"}
+        users: dict[Value, list[Instr]] | None = None  # of what is made, kept as it is while pairs are fused
         for first in [i for i in block.instrs if i.op == "apply"]:
             if not _sets_new_arrays(first, made):
                 continue
             second = _first_reader(block, block.instrs.index(first), first)
             if second is not None and _fusible(module, block, first, second):
+                if users is None:
+                    users = _users(function, made)
+                before = {v for v in (*first.operands, *second.operands) if v in made}
                 _fuse(module, block, first, second)
-                _drop_unread(module, function, block, second, made)
+                for v in before:
+                    others = [user for user in users[v] if user is not first and user is not second]
+                    users[v] = [*others, second] if v in second.operands else others
+                _drop_unread(module, function, block, second, made, users)
                 changed = True
     return changed
 
@@ -164,10 +189,26 @@ def _fusible(module: Module, block: Block, first: Instr, second: Instr) -> bool:
         return False
     # What the second one writes may be read by the first only at the same index.
     read = {v for v in ins_of(first) if isinstance(v.type, Array)}
-    start, end = block.instrs.index(first), block.instrs.index(second)
-    made = {r: i for i in block.instrs[start:end] for r in i.results}
-    fresh = {*outs_of(first), *(v for v, i in made.items() if i.op == "alloc")}
-    return all(root_of(made, v) in fresh or read <= {v} for v in outs_of(second))
+    before = block.instrs[: block.instrs.index(second)]
+    made = {r: i for i in before for r in i.results}
+    return all(read <= {v} or _is_new(made, root_of(made, v), first, before) for v in outs_of(second))
+
+
+def _is_new(made: dict[Value, Instr], root: Value, first: Instr, before: list[Instr]) -> bool:
+    """Whether this is an array that `first` makes, or that is made after it, or with which nothing had been done by then but to fill it."""
+    if root not in made or made[root].op != "alloc":
+        return False
+    at, end = before.index(made[root]), before.index(first)
+    if root in outs_of(first) or at > end:
+        return True
+    own = {root}
+    for instr in before[at + 1 : end]:
+        if not own.isdisjoint(uses(instr)):
+            if instr.op in VIEWS:
+                own.add(instr.result)
+            elif instr.op not in ("dim", "stride", "fill"):
+                return False
+    return own.isdisjoint(ins_of(first))
 
 
 def _may_wait(block: Block, first: Instr, second: Instr) -> bool:
@@ -244,15 +285,16 @@ def _drop_unread(
     block: Block,
     apply: Instr,
     made: dict[Value, Instr],
+    users: dict[Value, list[Instr]],
 ) -> None:
     """Arrays that nobody reads any more are not set."""
     callee = module.functions[apply.attrs["callee"]]
-    users = _users(function, [v for v in outs_of(apply) if v in made and v not in ins_of(apply)])
+    ins = ins_of(apply)
     unread = [
         k
         for k, v in enumerate(outs_of(apply))
-        if v in users and all(user is apply or user.op == "dim" for user in users[v])
-    ]  # fmt: skip
+        if v in made and v not in ins and all(user is apply or user.op == "dim" for user in users[v])
+    ]
     if not unread:
         return
     dropped = [outs_of(apply)[k] for k in unread]
@@ -290,52 +332,161 @@ def _same_broadcasts(function: Function) -> bool:
     return bool(replaced)
 
 
-def _broadcast_before(function: Function) -> bool:
-    """What is computed of one-dimensional arrays and then seen broadcast, which repeats it if its length is 1, is computed of
-    the arrays seen broadcast: so it is not kept from being fused by what is known only when the code runs."""
-    seen_arrays = [i.operands[0] for _, i in function.instructions() if i.op == "broadcast"]
-    users = _users(function, seen_arrays)
+def _broadcast_before(module: Module, function: Function, steps: bool) -> bool:
+    """What is computed of arrays and then seen broadcast to as many axes is computed of the arrays seen broadcast: so it is not kept from
+    being fused by what is known only when the code runs, whether a length is 1.
+
+    If it is, the same is computed several times: no more of it than a few operations of arithmetic, but of arrays of one axis, which
+    hardly ever have one element. `steps`: also of what is seen in steps."""
+    found: list[_Broadcasts] = []
     for block in function.blocks:
-        made = {i.result: i for i in block.instrs if i.op == "alloc"}
-        for seen in [i for i in block.instrs if i.op == "broadcast"]:
-            array = seen.operands[0]
-            if array not in made or len(seen.operands) != 2 or len(made[array].operands) != 1:
-                continue
-            others = [i for i in users[array] if i is not seen and i.op != "dim"]
-            first = others[0] if len(others) == 1 else None
-            if first is None or first.op != "apply" or first not in block.instrs or first.results:
-                continue
-            if outs_of(first) != [array] or not _sets_new_arrays(first, made) or not _may_wait(block, first, seen):
-                continue
-            _replace_lengths(function, made[array], users[array])
-            length = seen.operands[1]
-            inputs = {v: Value(Array(v.type.dtype, 1, "A", v.type.writable), v.name)
-                      for v in ins_of(first) if isinstance(v.type, Array)}  # fmt: skip
-            broadcasts = [Instr("broadcast", [v, length], [b], {}, [], seen.position) for v, b in inputs.items()]
-            type = array.type
-            assert isinstance(type, Array)
-            result = Value(Array(type.dtype, 1), array.name)
-            alloc = Instr("alloc", [length], [result], dict(made[array].attrs), [], seen.position)
-            block.instrs[:] = [i for i in block.instrs if i is not first and i is not made[array]]
-            first.operands[:] = [result, *(inputs.get(v, v) for v in ins_of(first))]
-            whole = Instr("view", [result], [seen.result], {"spec": ":"}, [], seen.position)
-            n = block.instrs.index(seen)
-            block.instrs[n : n + 1] = [*broadcasts, alloc, first, whole]
-            _look_through(function, whole)
-            return True
-    return False
+        seen = [i for i in block.instrs if i.op == "broadcast"]
+        if seen:
+            broadcasts = _Broadcasts(module, function, block, seen, steps)
+            if any(map(broadcasts.may_be_moved, seen)):
+                found.append(broadcasts)
+    if not found:
+        return False
+    users = _users(function, [v for each in found for v in (*each.made, *each.seen)])
+    changed = [each.run(users) for each in found]
+    return any(changed)
 
 
-def _look_through(function: Function, whole: Instr) -> None:
-    """What takes arrays of any layout takes what `whole` is a view of; blocks, calls and the like go on getting their type."""
+class _Broadcasts:
+    """The arrays of one block that are seen broadcast."""
+
+    def __init__(self, module: Module, function: Function, block: Block, seen: list[Instr], steps: bool):
+        self.module = module
+        self.function = function
+        self.block = block
+        self.steps = steps
+        self.by = {r: i for i in block.instrs for r in i.results}
+        self.ones: dict[Value, bool] = {}
+        self.made = {i.result: i for i in block.instrs if i.op == "alloc"}
+        self.seen = {i.result: i for i in seen}
+        self.users: dict[Value, list[Instr]] = {}  # of both, kept as it is
+
+    def may_be_moved(self, seen: Instr) -> bool:
+        """Whether it shows an array of this block with as many axes, none of which is known to be of length 1 (or of at most 1, as of `x[:1]`)
+        where there are several."""
+        made = self.made.get(seen.operands[0])
+        if made is None or len(made.operands) != len(seen.operands) - 1:
+            return False
+        return len(made.operands) == 1 or not any(map(self.is_one, made.operands))
+
+    def is_one(self, length: Value) -> bool:
+        found = self.ones.get(length)
+        if found is None:
+            made = self.by.get(length)
+            if made is not None and made.op == "select":  # what two arrays have together, or the end of a slice
+                found = any(map(self.is_one, made.operands[1:]))
+            else:
+                found = isinstance(length, Const) and length.value == 1
+            self.ones[length] = found
+        return found
+
+    def lies_apart(self, v: Value) -> bool:
+        """Whether the elements of an array are known to lie apart."""
+        while (made := self.by.get(v)) is not None and made.op in VIEWS:
+            if made.op == "view" and "s" in made.attrs["spec"]:
+                _, _, step = made.operands[-3:]
+                if not (isinstance(step, Const) and abs(step.value) == 1):
+                    return True
+            v = made.operands[0]
+        return False
+
+    def run(self, users: dict[Value, list[Instr]]) -> bool:
+        self.users = users
+        changed = False
+        work = [i for i in self.seen.values() if self.may_be_moved(i)]
+        while work:
+            seen = work.pop()
+            first = self.only_sets(seen) if seen.result in self.seen and self.may_be_moved(seen) else None
+            if first is not None:
+                work += filter(self.may_be_moved, self.move(first, seen))
+                changed = True
+        return changed
+
+    def only_sets(self, seen: Instr) -> Instr | None:
+        """What sets an array that is read in no other way than broadcast like this, if it may be set where it is seen."""
+        array = seen.operands[0]
+        others = [i for i in self.users[array] if i is not seen and i.op != "dim"]
+        first = others[0] if len(others) == 1 else None
+        if first is None or first.op != "apply" or first not in self.block.instrs or first.results:
+            return None
+        if (
+            outs_of(first) != [array]
+            or not _sets_new_arrays(first, self.made)
+            or not _may_wait(self.block, first, seen)
+        ):
+            return None
+        if len(seen.operands) > 2:
+            if not self.is_light(first) or any(i.op not in ("apply", "dim") for i in self.users[seen.result]):
+                return None
+            if not self.steps and any(isinstance(v.type, Array) and self.lies_apart(v) for v in ins_of(first)):
+                return None
+        return first
+
+    def is_light(self, apply: Instr) -> bool:
+        """Whether it is a little arithmetic."""
+        callee = self.module.functions[apply.attrs["callee"]]
+        return (
+            len(callee.blocks) == 1
+            and len(callee.entry.instrs) <= _LIGHT
+            and all(i.op in _ARITHMETIC for i in callee.entry.instrs[:-1])
+        )
+
+    def move(self, first: Instr, seen: Instr) -> list[Instr]:
+        """Set the array in the shape in which it is seen, where it is; gives what shows the arrays of which it is computed broadcast."""
+        block, users = self.block, self.users
+        array, *lengths = seen.operands
+        made = self.made.pop(array)
+        _replace_lengths(self.function, made, users[array])
+        block.instrs[:] = [i for i in block.instrs if i is not first and i is not made]
+        inputs: dict[Value, Instr] = {}
+        for v in ins_of(first):
+            if not isinstance(v.type, Array) or v in inputs:
+                continue
+            known = self.seen.get(v)
+            source = v if known is None else known.operands[0]
+            shown = Value(Array(v.type.dtype, len(lengths), "A", v.type.writable), v.name)
+            inputs[v] = instr = Instr("broadcast", [source, *lengths], [shown], {}, [], seen.position)
+            self.seen[shown] = instr
+            users[shown] = [first]
+            if v in users:
+                users[v].remove(first)
+            if source in users:
+                users[source].append(instr)
+            if known is not None and not users[v]:
+                del self.seen[v]
+                block.instrs[:] = [i for i in block.instrs if i is not known]
+                if source in users:
+                    users[source].remove(known)
+        type = array_type(array)
+        result = Value(Array(type.dtype, type.ndim), array.name)
+        alloc = Instr("alloc", lengths, [result], dict(made.attrs), [], seen.position)
+        first.operands[:] = [result, *(inputs[v].result if v in inputs else v for v in ins_of(first))]
+        whole = Instr("view", [result], [seen.result], {"spec": ":" * type.ndim}, [], seen.position)
+        n = block.instrs.index(seen)
+        block.instrs[n : n + 1] = [*inputs.values(), alloc, first, whole]
+        self.made[result] = alloc
+        users[result] = [first, *_look_through(self.function, whole, users.pop(seen.result))]
+        del self.seen[seen.result]
+        return list(inputs.values())
+
+
+def _look_through(function: Function, whole: Instr, users: Sequence[Instr]) -> list[Instr]:
+    """What takes arrays of any layout takes what `whole` is a view of; blocks, calls and the like go on getting their type.  Gives what
+    uses that now."""
     (source,), seen = whole.operands, whole.result
-    users = _users(function, [seen])[seen]
-    for user in users:
-        if user.op in _ANY_LAYOUT:
-            user.operands[:] = [source if v is seen else v for v in user.operands]
-    if all(user.op in _ANY_LAYOUT for user in users):
-        for block in function.blocks:
-            block.instrs[:] = [i for i in block.instrs if i is not whole]
+    through = [user for user in users if user.op in _ANY_LAYOUT]
+    for user in through:
+        user.operands[:] = [source if v is seen else v for v in user.operands]
+    if len(through) < len(users):
+        return [whole, *through]
+    for block in function.blocks:
+        block.instrs[:] = [i for i in block.instrs if i is not whole]
+    return through
 
 
 # -------------------------------------------------------------------------------------- arrays of complex numbers

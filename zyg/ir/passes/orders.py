@@ -9,20 +9,23 @@ Invariant: values do not change, as elements are found by their indices.
 
 from __future__ import annotations
 
-from ..core import Function, Instr, Value, uses
+from collections.abc import Hashable
+
+from ..core import Const, Function, Instr, Value, uses
 from . import dce
-from .rewriting import replace_uses
+from .rewriting import constant_key, replace_uses, same
 
 _BY_INDEX = frozenset({"apply", "copyto", "addto", "fill", "dim", "load", "store", "accum", "overlap"})
 _SEEN_IN = frozenset({"view", "broadcast", "transpose"})
 
 
 def run(function: Function) -> bool:
+    arranged = _arrange_once(function)
     new = {i.result for _, i in function.instructions() if i.op == "alloc"}
     laid = {i.result: i for _, i in function.instructions() if i.op == "strided" and i.operands[0] in new}
     if not laid:
-        return False
-    told = _tell_strides(function, laid)
+        return arranged
+    told = arranged | _tell_strides(function, laid)
     told |= _without_copies(function, laid)
     users = users_of(function)
     replaced = {
@@ -32,6 +35,58 @@ def run(function: Function) -> bool:
     }
     replace_uses(function, replaced)
     return dce.run(function) or told
+
+
+def _arrange_once(function: Function) -> bool:
+    """What is made of arrays that lie as one of them was arranged, and of such as have no say, lies as that does."""
+    arranges = [i for _, i in function.instructions() if i.op == "arrange"]
+    made = {r: i for i in arranges for r in i.results}
+    replaced: dict[Value, Value] = {}
+    changed = False
+    for instr in arranges:
+        axes, kept = instr.attrs["axes"], instr.attrs["kept"]
+        instr.operands[:] = [replaced.get(v, v) for v in instr.operands]
+        told, lengths = instr.operands[: -len(kept)], instr.operands[-len(kept) :]
+        rows = [told[n : n + 2 * axes] for n in range(0, len(told), 2 * axes)]
+        # One stride alone has nothing to be compared with; and who says the same as another adds nothing.
+        own = {tuple(map(_key, row)): row for row in rows if sum(not _says_nothing(v) for v in row[1::2]) > 1}
+        if own and len(own) < len(rows):
+            instr.operands[:] = [*(v for row in own.values() for v in row), *lengths]
+            changed = True
+        if not own or kept != tuple(range(axes)):
+            continue
+        alike = {_arranged_alike(made, row, lengths, instr.attrs["item"]) for row in own.values()}
+        like = alike.pop()
+        if not alike and like is not None:
+            replaced |= zip(instr.results, like.results, strict=True)
+    replace_uses(function, replaced)
+    return changed or bool(replaced)
+
+
+def _arranged_alike(made: dict[Value, Instr], row: list[Value], lengths: list[Value], item: int) -> Instr | None:
+    """What has arranged an array of these lengths and strides, if it has such items, or what that one is arranged like."""
+    like = made.get(row[1])
+    while like is not None:
+        own = like.operands[-len(like.results) :]
+        if len(own) != len(lengths) or not all(map(same, own, lengths)):
+            return None
+        if not all(map(same, row[1::2], like.results)) or not all(map(same, row[::2], lengths)):
+            return None
+        if like.attrs["item"] == item:
+            return like
+        row = like.operands[: -len(own)]
+        if len(row) != 2 * len(own):
+            return None
+        like = made.get(row[1])
+    return None
+
+
+def _says_nothing(step: Value) -> bool:
+    return isinstance(step, Const) and step.value == 0
+
+
+def _key(v: Value) -> Hashable:
+    return constant_key(v) if isinstance(v, Const) else v
 
 
 def _tell_strides(function: Function, laid: dict[Value, Instr]) -> bool:

@@ -152,7 +152,7 @@ class _PairwiseSum:
             and set(self.kinds) <= {"add"}
             and BOOL not in e.function.results
             and (not stored or e.apart)
-            and all(a.index[-1:] == (last,) and last not in a.index[:-1] for a in stored)
+            and all(a.runs_along(last) for a in stored)
         )
 
     def in_lanes(self, start: Value, stop: Value) -> list[Value]:

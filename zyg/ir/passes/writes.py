@@ -14,6 +14,7 @@ from ..analysis import Loops
 from ..core import JUMPS, VIEWS, Function, Instr, Module, Value
 from ..foreign import arrays_written
 from ..ops import having
+from ..types import Array
 from .idle import ends
 from .inline import bottom_up
 
@@ -22,7 +23,7 @@ _WRITES = frozenset({"store", "accum", "fill", "copyto", "addto"})
 
 
 def run(module: Module) -> list[Function]:
-    """Gives the functions whose calls it has found out about."""
+    """Gives the functions in which something may be taken away now: those that make arrays."""
     functions = module.functions.values()
     called = {i.attrs["callee"] for f in functions for b in f.blocks for i in b.instrs if i.op == "call"}
     order, recursive = bottom_up(module)
@@ -30,6 +31,10 @@ def run(module: Module) -> list[Function]:
     changed: list[Function] = []
     for name in order:
         function = module.functions[name]
+        # (Where it only has what it was given, or views of that, calls that write to it stay.)
+        makes = any(
+            i.op not in VIEWS and any(isinstance(r.type, Array) for r in i.results) for _, i in function.instructions()
+        )
         for block in function.blocks:
             for instr in block.instrs:
                 if instr.op != "call" or "writes" in instr.attrs:
@@ -37,7 +42,7 @@ def run(module: Module) -> list[Function]:
                 written = known.get(instr.attrs["callee"])
                 if written is not None:
                     instr.attrs = {**instr.attrs, "writes": written}
-                    if changed[-1:] != [function]:
+                    if makes and changed[-1:] != [function]:
                         changed.append(function)
         if name in called and name not in recursive:
             written = _written(function)

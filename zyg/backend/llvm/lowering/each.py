@@ -93,7 +93,7 @@ class EachLowering(VectorLowering):
     """Lowers one such function."""
 
     def lower(self, linkage: str) -> None:
-        loop = plain_loop(self.function)
+        loop = self.lowered.plain_loops[self.function.name]
         assert loop is not None
         self.loop = loop
         self.prepare(self.function.attrs["each"], loop.counter)
