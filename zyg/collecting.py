@@ -29,16 +29,20 @@ def begin(thresholds: Thresholds) -> None:
     """From here on garbage is looked for as rarely as that. Begun in several threads, what is rarest holds until its end."""
     global _before
     with _lock:
-        if not _wanted or gc.get_threshold() != _set:  # (the program has set others meanwhile)
-            _before = gc.get_threshold()
+        present = gc.get_threshold()
+        as_set = _wanted and present == _set
+        if not as_set:  # (the program may have set others meanwhile)
+            _before = present
+        known = as_set and thresholds in _wanted
         _wanted.append(thresholds)
-        _arrange()
+        if not known:
+            _arrange()
 
 
 def end(thresholds: Thresholds) -> None:
     with _lock:
         _wanted.remove(thresholds)
-        if gc.get_threshold() == _set:
+        if thresholds not in _wanted and gc.get_threshold() == _set:
             _arrange()
 
 

@@ -8,6 +8,7 @@ kind goes to the Python back end at once, and a call after the cause was mended 
 from __future__ import annotations
 
 import functools
+import itertools
 import numbers
 import sys
 import types
@@ -168,7 +169,7 @@ def _kind(value: Any, depth: int = 0) -> Any:
     if cls is tuple and depth < 3:
         return (cls, *[_kind(item, depth + 1) for item in value])
     if cls is dict:
-        return (cls, *map(type, list(value)[:1]))
+        return (cls, *map(type, itertools.islice(value, 1)))
     if cls is types.FunctionType:
         cells = () if value.__closure__ is None or depth >= 3 else value.__closure__  # (it may have captured itself)
         return (cls, id(value.__code__), *[cell_kind(cell, depth + 1) for cell in cells])

@@ -85,8 +85,8 @@ def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | 
 
 def _distinct(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments, no two of them the same float object: functions with `lru_cache` tell numbers apart by identity."""
-    floats = [x for x in args if type(x) is float]
-    if len({id(x) for x in floats}) == len(floats):
+    floats = [id(x) for x in args if type(x) is float]
+    if len(floats) < 2 or len(set(floats)) == len(floats):
         return args
     seen: set[int] = set()
     result = []
@@ -105,9 +105,13 @@ def _apart(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     function = getattr(f, "__func__", f)
     named: dict[str, Any] = {}
     if isinstance(function, FunctionType):
-        named = {name: function.__globals__.get(name) for name in function.__code__.co_names}
-        named.update(zip(function.__code__.co_freevars, map(structure.content, function.__closure__ or ())))
+        code = function.__code__
+        named = dict(zip(code.co_names, map(function.__globals__.get, code.co_names)))
+        if function.__closure__:
+            named.update(zip(code.co_freevars, map(structure.content, function.__closure__)))
     seen = [x for x in named.values() if isinstance(x, _MUTABLE)]
+    if not seen and not any(isinstance(x, np.ndarray) for x in args):
+        return args
     result: list[Any] = []
     for at, x in enumerate(args):
         if isinstance(x, np.ndarray):

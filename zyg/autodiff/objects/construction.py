@@ -8,7 +8,7 @@ from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import as_called
 
 from . import calls, draining, iteration, reentry, sources, subscripts, unpacking
-from .cotangents import SETS, accumulate
+from .cotangents import INERT, SETS, accumulate
 from .reach import PLAIN as UNASKED
 from .reach import check_key
 from .shadows import ABOUT, add_all, in_python, settle
@@ -111,6 +111,9 @@ def record_fill(x: Any, values: Any) -> Any:
     if type(values) is list and type(x) is list and values is not x:
         x.extend(values)
         return (run_extended_by_list, x, start, values, len(values))
+    if type(values) is tuple and INERT.issuperset(map(type, values)):
+        subscripts.base_of(x).extend(x, values)
+        return (run_extended_plainly, x, start)
     items, drain = draining.drained(values, asked=True)
     subscripts.base_of(x).extend(x, items)
     return (run_filled, x, start, len(items), drain)

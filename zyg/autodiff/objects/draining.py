@@ -90,6 +90,7 @@ def note_end(iterator: Any, backs: list[Any]) -> None:
         backs.append(end)
 
 
+_SHORT = 8  # parts of a tuple that are looked at one by one
 _STANDING = frozenset({list, tuple, collections.deque, Values})
 
 
@@ -111,7 +112,20 @@ def leading(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...],
 
 def all_fit(items: Iterable[Any], types: frozenset[type]) -> bool:
     kinds = set(map(type, items))
-    return kinds <= types and (tuple not in kinds or all(all_fit(x, types) for x in items if type(x) is tuple))
+    return kinds <= types and (tuple not in kinds or all(fits(x, types) for x in items if type(x) is tuple))
+
+
+def fits(item: Any, types: frozenset[type]) -> bool:
+    """The same of one item."""
+    if type(item) not in types:
+        return False
+    if type(item) is tuple:
+        if len(item) > _SHORT:
+            return all_fit(item, types)
+        for part in item:
+            if type(part) not in types or (type(part) is tuple and not fits(part, types)):
+                return False
+    return True
 
 
 def leading_pairs(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
@@ -129,7 +143,7 @@ def leading_pairs(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any,
         for item, back in iterator:
             items.append(item)
             backs.append(back)
-            if type(item) not in types or (type(item) is tuple and not all_fit(item, types)):
+            if type(item) not in types or (type(item) is tuple and not fits(item, types)):
                 rest = Iterator(iterator)
                 break
         else:
@@ -146,7 +160,7 @@ def _leading_directly(x: Direct, types: frozenset[type]) -> tuple[list[Any], tup
         items, parts = [item for item, _ in both], [part for _, part in both]
     rest = None
     if not all_fit(items, types):
-        count = next(n for n, item in enumerate(items, 1) if not all_fit((item,), types))
+        count = next(n for n, item in enumerate(items, 1) if not fits(item, types))
         rest = Direct(iter(both[count:]), x.whole, x.kind)
         del items[count:], parts[count:]
     return items, (give_parts, x.whole, parts), rest

@@ -23,7 +23,7 @@ from zyg.errors import Unsupported, ZygError
 
 from . import foreign, later, sources
 from .cotangents import accumulate
-from .draining import DRAINS, EXTENDING, LEADING, all_fit, run_left
+from .draining import DRAINS, EXTENDING, LEADING, fits, run_left
 from .iteration import SOURCES, Iterator
 from .passing import innermost, leaves
 
@@ -785,7 +785,7 @@ def leading(generator: Generator, types: frozenset[type]) -> tuple[list[Any], tu
     try:
         for item in generator.forward:
             items.append(item)
-            if type(item) not in types or (type(item) is tuple and not all_fit(item, types)):
+            if type(item) not in types or (type(item) is tuple and not fits(item, types)):
                 rest = generator
                 break
     except BaseException as error:
@@ -822,7 +822,7 @@ class Sliced(sources.Adapted):
             for item in generator.forward:
                 items.append(item)
                 if types is not None and (type(item) not in types or type(item) is tuple):
-                    others = len(items) > self.start and not all_fit((item,), types)
+                    others = len(items) > self.start and not fits(item, types)
                     if others:
                         break
                 if len(items) == stop:

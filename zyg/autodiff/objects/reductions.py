@@ -73,6 +73,8 @@ def _run_sum_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if d is None:
         return None
     _, items, count = back
+    if not count:
+        return None, None, d
     shadow = shadows.items.get(id(items))
     if shadow is None:  # as mostly, of what was made to be summed
         shadows.new_items(items).extend([d] * count)

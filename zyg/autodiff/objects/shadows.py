@@ -143,7 +143,8 @@ class Shadows:
 
     def new_items(self, x: Any) -> Any:
         """The shadow of the items of a list or dict that has none yet."""
-        shadow: Any = [] if type(x) is list or not isinstance(x, dict) else {}
+        t = type(x)
+        shadow: Any = [] if t is list else {} if t is dict or isinstance(x, dict) else []
         self.items[id(x)] = shadow
         self.kept.append(x)
         return shadow

@@ -178,7 +178,7 @@ def _leading_steps(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any
         for item, back in iterator:
             items.append(item)
             backs.append(back)
-            if type(item) not in types or (type(item) is tuple and not draining.all_fit(item, types)):
+            if type(item) not in types or (type(item) is tuple and not draining.fits(item, types)):
                 rest = Iterator(ByNext(x))
                 break
     return items, (_give_steps, backs, iterator.back_of_end()), rest

@@ -31,6 +31,7 @@ Form = tuple[Any, ...]
 NUMBER: Form = ("number",)
 NOTHING: Form = ("nothing",)
 SEQUENCES = (list, deque, array.array)
+FEW = 3  # as many things side by side are looked at one by one
 
 
 _REALS = frozenset({float, int})
@@ -43,59 +44,70 @@ class Flat(dict[Any, Form]):
 
 
 class Seen(dict[int, Any]):
-    """What the objects look like that a value has been found to hold, by identity; `groups`: those that are alike, together."""
+    """What the objects look like that a value has been found to hold, by identity; NOTHING as long as that is being found out.
+    `groups`: those that are alike, together."""
 
     __slots__ = ("groups",)
+    groups: list[Any]
 
-    def __init__(self, groups: list[Any] | None = None):
-        super().__init__()
-        self.groups = [] if groups is None else groups
+
+def nothing_seen(groups: list[Any] | None = None) -> Seen:
+    """Nothing so far."""
+    made = Seen()
+    made.groups = [] if groups is None else groups
+    return made
 
 
 def forms_of(args: Iterable[Any]) -> tuple[list[Form], list[Any]]:
     """What each of several values looks like now, and what they hold that is alike."""
     groups: list[Any] = []
-    return [NUMBER if type(x) is float else form(x, Seen(groups)) for x in args], groups
+    return [NUMBER if type(x) is float else form(x, nothing_seen(groups)) for x in args], groups
 
 
 def form(x: Any, seen: Seen | None = None) -> Form:
     """What a value looks like now."""
     t = type(x)
+    if t is dict or t is list:  # of which there may be many, as of objects of a class
+        if seen is None:
+            seen = nothing_seen()
+        key = id(x)
+        known = seen.get(key)
+        if known is not None:
+            return _again_form(known, x)
+        seen[key] = NOTHING
+        made = seen[key] = _form_of_plain_dict(x, seen) if t is dict else _form_of_list(x, seen)
+        return made
     if t is float or t is int:
         return NUMBER
     if t in INERT:
         return NOTHING
     if seen is None:
-        seen = Seen()
-    fields = None
-    if t is not dict and t is not list:  # (of which there may be many, as of objects of a class)
-        fields = _fields.get(id(t))
-        if fields is None or not fields.alone or fields.word.value != fields.version:
-            if is_number(x):
-                return NUMBER
-            if issubclass(t, np.ndarray):
-                return ("array", x) if x.dtype.kind in "fciu" else NOTHING
-            if is_closed(t) or issubclass(t, _WITHOUT_FORM):
-                return NOTHING
-            if issubclass(t, tuple):
-                return _form_of_tuple(x, seen)
-            fields = fields_in(t)
+        seen = nothing_seen()
+    fields = _fields.get(id(t))
+    if fields is None or not fields.alone or fields.word.value != fields.version:
+        if is_number(x):
+            return NUMBER
+        if issubclass(t, np.ndarray):
+            return ("array", x) if x.dtype.kind in "fciu" else NOTHING
+        if is_closed(t) or issubclass(t, _WITHOUT_FORM):
+            return NOTHING
+        if issubclass(t, tuple):
+            return _form_of_tuple(x, seen)
+        fields = fields_in(t)
     key = id(x)
     known = seen.get(key)
-    if known is not None:  # nothing if it is part of itself
-        return known if type(known) is tuple else ("again", known.form_of(x))
-    seen[key] = NOTHING
-    if t is dict:
-        made = _form_of_dict(x, seen)
-    elif t is list:
-        made = _form_of_items(x, x, seen)
-    elif fields is not None and fields.alone:
-        made = _form_of_fields(x, fields, seen)
-    else:
-        made = _form_of_object(x, t, seen)
-    if made is not NOTHING:
-        seen[key] = ("again", made)
-    return made
+    if known is None:
+        seen[key] = NOTHING
+        made = seen[key] = _form_of_fields(x, fields, seen) if fields.alone else _form_of_object(x, t, seen)
+        return made
+    return _again_form(known, x)
+
+
+def _again_form(known: Any, x: Any) -> Form:
+    """The form of what has been met before: nothing if it is part of itself."""
+    if known is NOTHING:
+        return NOTHING
+    return "again", known if type(known) is tuple else known.form_of(x)
 
 
 _WITHOUT_FORM = ModuleType, type, BuiltinFunctionType
@@ -105,23 +117,54 @@ def _form_of_tuple(x: tuple[Any, ...], seen: Seen) -> Form:
     if id(x) in seen:
         return NOTHING
     seen[id(x)] = NOTHING
-    made: Form = ("tuple", x, _flat_forms(x) or objects.together.look(x, seen) or [form(v, seen) for v in x])
+    forms: Any = _flat_forms(x)
+    if forms is None and len(x) > FEW and len(set(map(type, x))) == 1:
+        forms = objects.together.look(list(x), seen)
+    if forms is None:
+        forms = [form(v, seen) for v in x]
     del seen[id(x)]
-    return made
+    return ("tuple", x, forms)
+
+
+def _form_of_plain_dict(x: dict[Any, Any], seen: Seen) -> Form:
+    if len(x) > FEW and (len(x) > _SMALL or type(next(iter(x.values()))) not in _OF_PYTHON):
+        return _form_of_dict(x, seen)
+    forms: dict[Any, Form] = {}
+    for key, v in x.items():
+        t = type(v)
+        forms[key] = NUMBER if t is float else NOTHING if t is str else form(v, seen)
+    return ("dict", x, forms)
+
+
+# Of a dict as many are looked at one by one where they are no objects of classes: that takes less.
+_SMALL = 8
+_OF_PYTHON = frozenset({float, int, str, bool, type(None), list, dict})
 
 
 def _form_of_dict(x: dict[Any, Any], seen: Seen) -> Form:
-    kinds = set(map(type, dict.values(x)))
+    held = list(dict.values(x))
+    kinds = set(map(type, held))
     if kinds <= _FLAT and type(x) is dict:
         if kinds <= _REALS:
             return ("dict", x, Flat.fromkeys(x, NUMBER))
         return ("dict", x, Flat({k: NUMBER if type(v) in _REALS else NOTHING for k, v in x.items()}))
+    keys = list(dict.keys(x))  # (What is asked may load other modules.)
     if len(kinds) == 1:
-        alike = objects.together.look(dict.values(x), seen)
+        alike = objects.together.look(held, seen)
         if alike is not None:
-            return ("dict", x, objects.together.Keyed(list(dict.keys(x)), alike))
-    # (What is asked may load other modules.)
-    return ("dict", x, {k: NUMBER if type(v) is float else form(v, seen) for k, v in list(dict.items(x))})
+            return ("dict", x, objects.together.Keyed(keys, alike))
+    return ("dict", x, {k: NUMBER if type(v) is float else form(v, seen) for k, v in zip(keys, held)})
+
+
+def _form_of_list(x: list[Any], seen: Seen) -> Form:
+    if not x:
+        return ("numbers", x, 0)
+    if len(x) > FEW or type(x[0]) in _WITHOUT_IDENTITY:
+        return _form_of_items(x, x, seen)
+    forms: list[Form] = []
+    for v in x:
+        forms.append(NUMBER if type(v) is float else form(v, seen))
+    return ("list", x, forms)
 
 
 def _form_of_items(x: Any, held: list[Any], seen: Seen) -> Form:
@@ -130,10 +173,11 @@ def _form_of_items(x: Any, held: list[Any], seen: Seen) -> Form:
         return ("numbers", x, len(held))
     if kinds <= INERT:
         return ("list", x, [NOTHING] * len(held))
-    together = (
-        FlatTuples.of(held) if kinds == _TUPLE else objects.together.look(held, seen) if len(kinds) == 1 else None
-    )
-    return ("list", x, together or [NUMBER if type(v) is float else form(v, seen) for v in held])
+    if len(kinds) == 1:
+        together = FlatTuples.of(held) if kinds == _TUPLE else objects.together.look(held, seen)
+        if together is not None:
+            return ("list", x, together)
+    return ("list", x, [NUMBER if type(v) is float else form(v, seen) for v in held])
 
 
 def _form_of_fields(x: Any, fields: Fields, seen: Seen) -> Form:
@@ -198,6 +242,7 @@ _flat: dict[tuple[type, ...], FlatForms] = {}  # by the types of the items, for 
 _NOTHING_IN = INERT | DATES
 _FLAT = _REALS | _NOTHING_IN
 _TUPLE = {tuple}
+_WITHOUT_IDENTITY = _FLAT | {tuple}
 _FLOWING = {float, int, type(None)}
 _MANY = 1000
 
@@ -284,7 +329,7 @@ def content(cell: CellType) -> Any:
 class Fields:
     """What the objects of a class hold, as far as the class says it. `alone`: they have a form by that, and no other one."""
 
-    __slots__ = ("alone", "declared", "of_exception", "slots", "version", "word")
+    __slots__ = ("alone", "declared", "gradients", "of_exception", "slots", "version", "word")
 
     def __init__(self, cls: type):
         self.version = type_version(cls)
@@ -292,6 +337,7 @@ class Fields:
         self.declared = tuple(getattr(cls, "__dataclass_fields__", ()))
         self.of_exception = issubclass(cls, BaseException)
         self.slots = tuple(_slots_of(cls))
+        self.gradients: dict[tuple[str, ...], Any] = {}  # the classes of their gradients, by the names of attributes
         self.alone = bool(cls.__flags__ & _HEAP) and not issubclass(cls, SETS) and has_fields(cls)
 
     def of(self, x: Any) -> Iterable[str]:
@@ -410,17 +456,16 @@ _OTHERS = (
 
 def gather(form: Form, d: Any, shadows: Any, take: bool = False) -> Any:
     """The gradient of a value: `d` is what flows. With `take`, shadows start again from zero."""
-    if form[0] in _CONTAINERS and not take and type(form[1]) not in _WITHOUT_ATTRIBUTES:
-        _check_attributes(form[1], shadows)
     return _GATHER[form[0]](form, d, shadows, take)
 
 
-_CONTAINERS = frozenset({"list", "numbers", "dict", "tuple"})
 _WITHOUT_ATTRIBUTES = frozenset({list, tuple, dict, deque})
 
 
 def _check_attributes(x: Any, shadows: Any) -> None:
     """The gradient by a container has no place for attributes that its class adds."""
+    if type(x) in _WITHOUT_ATTRIBUTES:
+        return
     for name, c in (shadows.attributes_of(x) or {}).items():
         if c is not None and isinstance(name, str) and name in getattr(x, "__dict__", ()):
             raise Unsupported(
@@ -464,6 +509,8 @@ def _tuple(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, forms = form
     if type(forms) is FlatForms:
         return forms.gather(d)
+    if not take and type(x) is not tuple:
+        _check_attributes(x, shadows)
     parts = None if take else _together(forms, shadows)
     if parts is None:
         parts = [gather(f, None if d is None else d[k], shadows, take) for k, f in enumerate(forms)]
@@ -480,6 +527,8 @@ def _together(forms: Any, shadows: Any) -> list[Any] | None:
 
 def _numbers(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, length = form
+    if not take and type(x) is not list:
+        _check_attributes(x, shadows)
     items = shadows.items.get(id(x))
     if not items or items.count(None) == len(items):
         return None
@@ -494,19 +543,24 @@ def _numbers(form: Form, d: Any, shadows: Any, take: bool) -> Any:
 
 def _list(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, forms = form
-    parts = None if take else _together(forms, shadows)
+    if not take and type(x) is not list:
+        _check_attributes(x, shadows)
+    parts = None if take or type(forms) is list else _together(forms, shadows)
     if parts is not None:
         return None if not parts or parts[0] is None and _all_none(parts) else parts
-    items: list[Any] = list(shadows.items.get(id(x)) or ())
+    shadow = shadows.items.get(id(x))
+    if not shadow and type(forms) is list:
+        return _list_without_shadow(forms, shadows, take)
+    items: list[Any] = list(shadow or ())
     if take:
         shadows.take_list(x)
     items.extend([None] * (len(forms) - len(items)))
     if type(forms) is FlatTuples and forms.are_gradients(items):
         return items if items.count(None) < len(items) else None
-    if type(forms) is list and forms and forms[0] is NOTHING and forms.count(NOTHING) == len(forms):
+    if type(forms) is list and _carry_nothing(forms):
         return None
     parts = [
-        None if f is NOTHING or (v is None and f is NUMBER) else _part(f, v, shadows, take)
+        None if f is NOTHING or (v is None and f is NUMBER) else _GATHER[f[0]](f, v, shadows, take)
         for f, v in zip(forms, items)
     ]
     if _all_none(parts):
@@ -514,11 +568,37 @@ def _list(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     return [0.0 if p is None and f is NUMBER else p for p, f in zip(parts, forms)]
 
 
+def _carry_nothing(forms: list[Form]) -> bool:
+    return bool(forms) and forms[0] is NOTHING and forms.count(NOTHING) == len(forms)
+
+
+def _list_without_shadow(forms: list[Form], shadows: Any, take: bool) -> list[Any] | None:
+    """The gradient of a list whose items have cotangents in shadows of their own, if any."""
+    if _carry_nothing(forms):
+        return None
+    parts: list[Any] = []
+    has_some = False
+    for f in forms:
+        if f is NUMBER:
+            parts.append(0.0)
+        elif f is NOTHING:
+            parts.append(None)
+        else:
+            c = _GATHER[f[0]](f, None, shadows, take)
+            if c is not None:
+                has_some = True
+            parts.append(c)
+    return parts if has_some else None
+
+
 def _dict(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, forms = form
-    together = _together(forms.alike, shadows) if type(forms) is objects.together.Keyed and not take else None
-    if together is not None:
-        return None if together[0] is None and _all_none(together) else dict(zip(forms, together))
+    if not take and type(x) is not dict:
+        _check_attributes(x, shadows)
+    if type(forms) is not dict and not take and type(forms) is objects.together.Keyed:
+        together = _together(forms.alike, shadows)
+        if together is not None:
+            return None if together[0] is None and _all_none(together) else dict(zip(forms, together))
     items = shadows.items.get(id(x)) or _NO_ITEMS
     if take:
         items = shadows.take_dict(x) or _NO_ITEMS
@@ -530,23 +610,19 @@ def _dict(form: Form, d: Any, shadows: Any, take: bool) -> Any:
         if Refused in map(type, found):
             raise next(c for c in found if type(c) is Refused).error
         return parts if found else None
-    parts = {
-        k: None if f is NOTHING else items.get(k) if f is NUMBER else gather(f, items.get(k), shadows, take)
-        for k, f in forms.items()
-    }
-    kinds = set(map(type, parts.values()))
-    if Refused in kinds:
-        raise next(c for c in parts.values() if type(c) is Refused).error
-    return None if kinds <= _NONE else parts
-
-
-def _part(form: Form, d: Any, shadows: Any, take: bool) -> Any:
-    """The gradient of a part of a value."""
-    if form is not NUMBER:
-        return gather(form, d, shadows, take)
-    if type(d) is Refused:
-        raise d.error
-    return d
+    parts = {}
+    has_some = False
+    for k, f in forms.items():
+        if f is NOTHING:
+            parts[k] = None
+            continue
+        c = items.get(k) if f is NUMBER else _GATHER[f[0]](f, items.get(k), shadows, take)
+        if c is not None:
+            if type(c) is Refused:
+                raise c.error
+            has_some = True
+        parts[k] = c
+    return parts if has_some else None
 
 
 _NONE = frozenset({type(None)})
@@ -562,18 +638,33 @@ _NO_ITEMS: dict[Any, Any] = {}
 def _object(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, forms = form
     held = shadows.attributes_of(x) or {}
-    parts = []
+    parts: list[Any] = []
+    has_some = False
     for name, f in forms.items():
-        flowing = held.pop(name, None) if take else held.get(name)
-        parts.append(_part(f, flowing, shadows, take))
-    if _all_none(parts):
-        return None
-    return fields_class(type(x), tuple(forms))(*parts)
+        c = held.pop(name, None) if take else held.get(name)
+        if f is NOTHING:
+            parts.append(None)
+            continue
+        if f is not NUMBER:
+            c = _GATHER[f[0]](f, c, shadows, take)
+        if c is not None:
+            if type(c) is Refused:
+                raise c.error
+            has_some = True
+        parts.append(c)
+    return fields_class(type(x), tuple(forms))(*parts) if has_some else None
 
 
 def fields_class(cls: type, names: tuple[str, ...]) -> Any:
-    plain = tuple(n.lstrip("_") for n in names)
-    return gradient_class(cls, names if plain == names or len(set(plain)) < len(plain) else plain)
+    """The named tuple that holds the gradient by an instance of `cls` with these attributes."""
+    fields = _fields.get(id(cls))
+    made = None if fields is None else fields.gradients.get(names)
+    if made is None:
+        plain = tuple(n.lstrip("_") for n in names)
+        made = gradient_class(cls, names if plain == names or len(set(plain)) < len(plain) else plain)
+        if fields is not None:
+            fields.gradients[names] = made
+    return made
 
 
 def _function(form: Form, d: Any, shadows: Any, take: bool) -> Any:

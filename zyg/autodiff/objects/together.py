@@ -13,7 +13,7 @@ import gc
 import operator
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, repeat
+from itertools import chain, compress, count, repeat
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,6 @@ from .cotangents import INERT, Refused
 from .holders import CLASSES, Holder, class_for, has_attribute, is_name
 
 Form = tuple[Any, ...]
-FEW = 3  # as many are looked at one by one
 
 _REALS = frozenset({float, int})
 _NUMBERS = {float}
@@ -40,17 +39,21 @@ _NO_OBJECTS = INERT | _REALS | {tuple, np.ndarray}
 class Alike:
     """Mutable values of one kind, none of them twice. It stands for the list of their forms, which are made when they are asked for."""
 
-    __slots__ = ("held", "places")
+    __slots__ = ("_identities", "held", "places")
 
     def __init__(self, held: list[Any], found: list[Alike]):
         self.held = held
-        self.places = dict.fromkeys(map(id, held), self)  # by identity, in their order
-        if len(self.places) < len(held) or any(self._meets(other.places) for other in found):
+        self.places = list(map(id, held))  # their identities
+        self._identities = set(self.places)
+        if len(self._identities) < len(held):
             raise _Unlike
+        for other in found:
+            if not self._identities.isdisjoint(other._identities):
+                raise _Unlike
         found.append(self)
 
-    def _meets(self, others: dict[int, Any]) -> bool:
-        return not self.places.keys().isdisjoint(others.keys())
+    def _meets(self, seen: structure.Seen) -> bool:
+        return not seen.keys().isdisjoint(self._identities)
 
     def __len__(self) -> int:
         return len(self.held)
@@ -81,14 +84,13 @@ class _Unlike(Exception):
 Column = Any  # Alike, or a form (NUMBER or NOTHING) that all of them have, or the forms as a list
 
 
-def look(values: Iterable[Any], seen: structure.Seen) -> Alike | None:
-    """The values of a list, tuple or dict, if they are alike; None if not.
+def look(held: list[Any], seen: structure.Seen) -> Alike | None:
+    """The values of a list, tuple or dict, if they are of one type and alike; None if not. (It keeps `held`.)
 
-    >>> look([[1.0], [2.0, 3.0], [], [4.0]], structure.Seen()) is None, look([[1.0], [], {}, []], structure.Seen()) is None
+    >>> look([[1.0], [2.0, 3.0], [], [4.0]], structure.nothing_seen()) is None, look([[1.0], [], [[2.0]], []], structure.nothing_seen()) is None
     (False, True)
     """
-    held = list(values)
-    if len(held) <= FEW or type(held[0]) in _NO_OBJECTS:
+    if len(held) <= structure.FEW or type(held[0]) in _NO_OBJECTS:
         return None
     kind = _kind_of(held[0]) if len(held) <= _SHORT else None
     if _unlike.get(kind):
@@ -96,7 +98,7 @@ def look(values: Iterable[Any], seen: structure.Seen) -> Alike | None:
         return None
     found: list[Alike] = []
     try:
-        made = _column(held, set(map(type, held)), found)
+        made = _column(held, {type(held[0])}, found)
     except _Unlike:
         if kind is not None:
             if len(_unlike) >= _MANY:
@@ -107,7 +109,7 @@ def look(values: Iterable[Any], seen: structure.Seen) -> Alike | None:
         return None
     if len(seen) > 1:  # else it is all that there is
         for group in found:
-            seen.update(group.places)
+            seen.update(dict.fromkeys(group.places, group))
     seen.groups.append(made)
     return made
 
@@ -185,12 +187,22 @@ def _put_together(make: _Make, columns: list[Any], count: int) -> list[Any] | No
                 given.append(column)
     if not none:
         return list(make(zip(*columns)))
-    with_some = sorted({k for column in given for k, d in enumerate(column) if d is not None})
+    with_some = _with_some(given)
     result = [None] * count
     rows = zip(*[map(column.__getitem__, with_some) if type(column) is list else column for column in columns])
     for k, gradient in zip(with_some, make(rows)):
         result[k] = gradient
     return result
+
+
+def _with_some(columns: list[list[Any]]) -> list[int]:
+    """The numbers of the rows in which not all is None."""
+    found: list[int] = []
+    for column in columns:
+        here = list(compress(count(), map(operator.is_not, column, repeat(None))))
+        if here != found:
+            found = sorted({*found, *here}) if found else here
+    return found
 
 
 class Columned(Alike):
@@ -240,10 +252,10 @@ class Objects(Columned):
 
     def prepare(self, shadows: Any) -> None:
         super().prepare(shadows)
-        if self.plan.few or not shadows.holders.keys().isdisjoint(self.places):
+        if self.plan.few or (shadows.holders and not shadows.holders.keys().isdisjoint(self.places)):
             return
         made = self._of_holders()
-        shadows.holders.update(zip(self.places, [made() for _ in self.held]))
+        shadows.holders.update(zip(self.places, [made() for _ in self.places]))
 
     def _of_holders(self) -> type[Holder]:
         made = CLASSES.get(id(self.cls))
@@ -373,7 +385,8 @@ def gather(alike: Alike, shadows: Any) -> list[Any] | None:
 class Plan:
     """How the attributes of the instances of a class are read: by code of the class's own, which CPython specialises for it."""
 
-    __slots__ = ("few", "names", "read", "readers", "version", "without_dict")
+    # `in_dict`: no attribute is in a slot; `of_class`: there may be one that the class has, too, which an instance need not have.
+    __slots__ = ("few", "in_dict", "names", "of_class", "read", "readers", "version", "without_dict")
 
     def __init__(self, cls: type, names: tuple[str, ...], version: int):
         self.version = version
@@ -383,6 +396,9 @@ class Plan:
             False  # of many instances few had cotangents, the last time: shadows are made for those that get some
         )
         self.read = _compiled("".join([f"[x.{name} for x in xs]," for name in names]))
+        of_class = [find(cls, name) for name in names]
+        self.in_dict = not any(found is not None and is_slot(cls, found) for found in of_class)
+        self.of_class = of_class.count(None) < len(names)
         self.readers: dict[str, Callable[..., list[Any]]] = {}
 
     def reader(self, name: str) -> Callable[[list[Any]], list[Any]]:
@@ -408,37 +424,48 @@ class Plan:
         if self.without_dict:
             return _kinds_of(columns)
         cls = type(held[0])
-        asked = held[:1] if dict in map(type, gc.get_referents(held[0])) else []
+        if self.in_dict and _has_dict(held[-1]):  # then all may have one
+            refers_to = gc.get_referents(*held)
+            dicts = refers_to[::2]
+            if len(refers_to) == 2 * len(held) and set(map(type, dicts)) == {dict}:  # a dict and the class each
+                if len(self.names) == 1:  # which may be that
+                    dicts = [x.__dict__ for x in held]
+                return _kinds_of(columns) if self._are_in_dicts(dicts) else None
+        asked = held[:1] if _has_dict(held[0]) else []
         others = held[len(asked) :]
         refers_to = gc.get_referents(*others)
         found = set(map(type, refers_to))
-        if found == {dict, type(cls)} and len(refers_to) == 2 * len(others):
-            return _kinds_of(columns) if self._names_in_dicts(cls, held) else None
         if dict in found:
             others, asked = [], []
             for x in held:
-                (asked if dict in map(type, gc.get_referents(x)) else others).append(x)
+                (asked if _has_dict(x) else others).append(x)
             refers_to = gc.get_referents(*others)
             found = set(map(type, refers_to))
         # Each of the others refers to its class and to what its attributes are.
-        if len(refers_to) != len(others) * (1 + len(self.names)) or (asked and not self._names_in_dicts(cls, asked)):
+        if len(refers_to) != len(others) * (1 + len(self.names)):
             return None
+        if asked:
+            dicts = [x.__dict__ for x in asked]
+            if not self.in_dict or set(map(type, dicts)) != {dict} or not self._are_in_dicts(dicts):
+                return None
         if found == {float, type(cls)} and len(asked) < 2 and all(type(column[0]) is float for column in columns):
             return [_NUMBERS] * len(columns)
         kinds = _kinds_of(columns)
         of_attributes = not any(issubclass(kind, dict) for kind in found) and found <= {type(cls)}.union(*kinds)
         return kinds if of_attributes else None
 
-    def _names_in_dicts(self, cls: type, asked: list[Any]) -> bool:
-        """The same of instances that have a `__dict__`, or a dict in an attribute."""
-        if any((found := find(cls, name)) is not None and is_slot(cls, found) for name in self.names):
-            return False
-        dicts = [x.__dict__ for x in asked]
-        if set(map(type, dicts)) != {dict}:
-            return False
+    def _are_in_dicts(self, dicts: list[Any]) -> bool:
+        """Whether instances whose attributes stand in these have no others than those that have been read."""
+        if not self.of_class:
+            return set(map(len, dicts)) == {len(self.names)}
         keys = list(chain.from_iterable(dicts))
         # (No dict has a name twice: none of them is longer than it should be, so that none is shorter.)
         return {str}.issuperset(map(type, keys)) and keys == list(self.names) * len(dicts)
+
+
+def _has_dict(x: Any) -> bool:
+    """Whether an instance has been asked for its `__dict__`, or has a dict in an attribute."""
+    return dict in map(type, gc.get_referents(x))
 
 
 def _kinds_of(columns: Iterable[list[Any]]) -> list[set[type]]:
