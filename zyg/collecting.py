@@ -30,7 +30,7 @@ def begin(thresholds: Thresholds) -> None:
     global _before
     with _lock:
         present = gc.get_threshold()
-        as_set = _wanted and present == _set
+        as_set = bool(_wanted) and present == _set
         if not as_set:  # (the program may have set others meanwhile)
             _before = present
         known = as_set and thresholds in _wanted
