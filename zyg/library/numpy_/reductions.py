@@ -12,6 +12,7 @@ from zyg.frontend import arrays, lists
 from zyg.frontend.comparison import truth
 from zyg.frontend.elementwise import broadcast_shape, check_fits_output, lift, real_part
 from zyg.frontend.merging import settled
+from zyg.frontend.operators import binary
 from zyg.frontend.reducing import reduce
 from zyg.frontend.scalars import scalar_value
 from zyg.frontend.values import (
@@ -413,16 +414,22 @@ def _over_count(e: Evaluator, total: Abstract, count: Abstract) -> Abstract:
             count = astype(e, count, Known(np.dtype(np.float32)))
         elif isinstance(count, Number) and count.numpy:
             count = Number(arrays.converted(e, count, F32), True)
-    return e.call(known(_quotient), [total, count])
-
-
-def _quotient(x: Any, y: Any) -> Any:
-    return x / y
+    return binary(e, "truediv", total, count)
 
 
 def _count(a: Any, axis: Any, keepdims: Any, where: Any) -> Any:
-    if where is True:
-        return reduced_size(a, axis)
+    """How many elements there are along an axis that a mask lets through."""
+    return _masked_count(a, axis, keepdims, where)
+
+
+@emits(_count)
+def _emit_count(e: Evaluator, a: Abstract, axis: Abstract, keepdims: Abstract, where: Abstract) -> Abstract:
+    if isinstance(where, Known) and where.object is True:
+        return _reduced_size(e, a, axis)
+    return e.call(known(_masked_count), [a, axis, keepdims, where])
+
+
+def _masked_count(a: Any, axis: Any, keepdims: Any, where: Any) -> Any:
     return np.sum(np.broadcast_to(where, a.shape), axis=axis, dtype=np.int64, keepdims=keepdims)
 
 
