@@ -121,3 +121,23 @@ def test_it_is_one_loop(f, shapes, most, monkeypatch):
     finally:
         object.__setattr__(reuse, "run", count.__defaults__[0])
     assert max(left) <= most
+
+
+@pytest.mark.parametrize("of", [np.real, np.imag, np.abs])
+def test_complex_numbers_that_are_seen_broadcast_and_as_they_are(of):
+    """The parts of what is new are arrays that are seen before they are set."""
+
+    def both(x, d):
+        e = d * 2.0
+        return np.sum(of(x * e)) + np.sum(of(e))
+
+    rng = np.random.default_rng(3)
+    x, d = (rng.normal(size=shape) + 1j * rng.normal(size=shape) for shape in ((4, 6), (6,)))
+    for seen in (x, x[::-1], x[:, ::-1]):
+        np.testing.assert_allclose(zyg.jit(both)(seen, d), both(seen, d), rtol=1e-13)
+        value, grads = zyg.withgradient(both, seen, d)
+        np.testing.assert_allclose(value, both(seen, d), rtol=1e-13)
+        u, v, h = seen * 1j + 1.0, d * 0.5 - 1j, 1e-6
+        steps = (both(seen + h * u, d + h * v) - both(seen - h * u, d - h * v)) / (2 * h)
+        along = sum(np.sum(np.real(np.conj(g) * w)) for g, w in zip(grads, (u, v), strict=True))
+        np.testing.assert_allclose(along, steps, rtol=1e-7)

@@ -13,7 +13,7 @@ from zyg.backend.llvm import workers
 from zyg.backend.llvm.engine import Engine, engine
 from zyg.backend.llvm.splitting import PIECE, split
 from zyg.backend.llvm.text import ModuleText
-from zyg.backend.llvm.workers import Job, Worker, at_once
+from zyg.backend.llvm.workers import Crew, Job, Worker, at_once
 
 TEXT = "define i64 @f{n}(i64 %x) {{\n  %y = add i64 %x, {n}\n  ret i64 %y\n}}\n"
 
@@ -103,6 +103,29 @@ def test_without_another_thread_one_does_all(monkeypatch):
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
     assert len(at_once(machines(2), [Job(TEXT.format(n=n)) for n in range(3)])) == 3
+
+
+def test_what_is_compiled_while_others_work_has_the_first_worker_alone(monkeypatch):
+    """As by a signal's handler."""
+    monkeypatch.setattr("zyg.backend.llvm.engine.SMALL", 0)
+    monkeypatch.setattr("zyg.backend.llvm.engine.threads", lambda: 2)
+    e, jobs = engine(), [Job(TEXT.format(n=n)) for n in range(3)]
+    with e.lock, e.crew(jobs, 2) as crew:
+        crew.begin(jobs[0])
+        before = threading.active_count()
+        assert len(e.objects(jobs)) == 3 and threading.active_count() <= before
+        assert len(crew.objects(jobs[1:])) == 3
+    assert e.crews == 0
+
+
+def test_an_interrupt_while_a_failure_waits_is_not_lost(monkeypatch):
+    def interrupted(helpers, errors):
+        errors.append(KeyboardInterrupt())
+
+    monkeypatch.setattr(workers, "_wait", interrupted)
+    with pytest.raises(KeyboardInterrupt) as raised, Crew(machines(1)):
+        raise ValueError("lowering failed")
+    assert isinstance(raised.value.__context__, ValueError)
 
 
 def test_what_is_chosen_one_by_one_is_so_by_machines_prepared_for_it():

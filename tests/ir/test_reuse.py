@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import zyg
 from zyg.ir.interpret import run
 from zyg.ir.parsing import parse_module
 from zyg.ir.passes import reuse
@@ -114,3 +115,22 @@ def test_what_is_read_before_it_is_added_to_is_not_the_same():
     module = parse_module(text)
     verify(module)
     check(module, False)
+
+
+def test_what_changes_under_another_name_is_computed_again():
+    def total(a, n):
+        y = np.zeros(3)
+        z, found = a, 0.0
+        for _ in range(n):
+            before = np.sum(z * 2.0)
+            y[0] = y[0] + a[0]
+            found = found + before * 3.0 + np.sum(z * 2.0)
+            z = y  # which it is in the rounds that follow
+        return found
+
+    a = np.array([0.5, 1.5, -2.0])
+    for n in range(4):
+        value, grads = zyg.withgradient(total, a.copy(), n)
+        np.testing.assert_allclose(value, total(a, n), rtol=1e-14)
+        steps = [(total(a + h, n) - total(a - h, n)) / 2.0 for h in np.eye(3)]  # it is linear
+        np.testing.assert_allclose(grads[0], steps, rtol=1e-13)

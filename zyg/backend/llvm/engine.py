@@ -63,6 +63,7 @@ class Engine:
         llvm.initialize_native_asmprinter()
         self.lock = threading.RLock()
         self.workers = [Worker(self._machine)]  # the first is that of the thread which compiles
+        self.crews = 0  # that work
         self.linker: Any = None
         self.links = 0
         self.graveyard: list[Any] = []
@@ -123,13 +124,19 @@ class Engine:
 
     @contextlib.contextmanager
     def crew(self, jobs: Sequence[Job], size: int) -> Iterator[Crew]:
-        """So many workers, prepared for jobs like these.  To be called under the lock."""
+        """So many workers, prepared for jobs like these.  To be called under the lock.  (What a signal's handler has compiled while others
+        work has but the first, which is this thread's.)"""
+        size = 1 if self.crews else size
         self.workers += [Worker(self._machine) for _ in range(len(self.workers), size)]
         for worker in self.workers[:size]:
             worker.prepare(jobs)
         careful = all(job.effort is None or job.effort.careful for job in jobs)
-        with emission(careful), Crew(self.workers[:size]) as crew:
-            yield crew
+        self.crews += 1
+        try:
+            with emission(careful), Crew(self.workers[:size]) as crew:
+                yield crew
+        finally:
+            self.crews -= 1
 
     def _key(self, job: Job) -> str:
         from . import cache

@@ -200,11 +200,12 @@ class Crew:
         return self
 
     def __exit__(self, *raised: object) -> None:
+        before = 0 if raised[0] is None else len(self._errors)
         with self._beside:
             self._end()
             _wait(self._helpers, self._errors)
-        if self._errors and raised[0] is None:
-            raise self._errors[0]
+        if len(self._errors) > before:  # of a job, or of a signal's handler meanwhile
+            raise self._errors[before]
 
     def begin(self, job: Job) -> None:
         self._add(job)

@@ -167,10 +167,11 @@ def _sets_new_arrays(apply: Instr, made: dict[Value, Instr]) -> bool:
 def _first_reader(block: Block, n: int, first: Instr) -> Instr | None:
     """The instruction that is the first to use what `first` makes, if it is an `apply` that reads elements of it."""
     given = {*outs_of(first), *first.results}
+    seen = _seen_before(block, n, first)
     for instr in block.instrs[n + 1 :]:
-        if instr.op == "dim" or not given & set(uses(instr)):
+        if instr.op == "dim" or given.isdisjoint(uses(instr)) and seen.isdisjoint(uses(instr)):
             continue
-        if instr.op != "apply" or set(first.results) & set(instr.operands):
+        if instr.op != "apply" or not seen.union(first.results).isdisjoint(instr.operands):
             return None
         outs = outs_of(instr)
         for v, mode in zip(outs, instr.attrs["modes"], strict=True):
@@ -179,6 +180,16 @@ def _first_reader(block: Block, n: int, first: Instr) -> Instr | None:
                 return None
         return instr if given & set(ins_of(instr)) else None
     return None
+
+
+def _seen_before(block: Block, n: int, first: Instr) -> set[Value]:
+    """The views of what `first` sets that were made before it does."""
+    outs = outs_of(first)
+    seen = set[Value]()
+    for instr in block.instrs[:n]:
+        if instr.op in VIEWS and (instr.operands[0] in outs or instr.operands[0] in seen):
+            seen.add(instr.result)
+    return seen
 
 
 def _fusible(module: Module, block: Block, first: Instr, second: Instr) -> bool:

@@ -73,7 +73,7 @@ class _Reuse:
             key, made = found
             values = instr.results if made is None else [made.alloc.result]
             before = known.get(key)
-            if before is None or not self.holds(block.instrs[before[0] + 1 : n], instr):
+            if before is None or not self.holds(block.instrs[before[0] + 1 : n], instr, own):
                 known[key] = n, values
                 continue
             self.replaced |= zip(values, before[1], strict=True)
@@ -130,9 +130,15 @@ class _Reuse:
                 return False
         return True
 
-    def holds(self, between: list[Instr], apply: Instr) -> bool:
+    def holds(self, between: list[Instr], apply: Instr, own: set[Value]) -> bool:
         """Whether nothing has written to what it reads."""
         read = {root_of(self.made, v) for v in ins_of(apply) if isinstance(v.type, Array)}
+        # What no instruction makes may be an array that was made in another block; what a call gives, any that was made before.
+        given = read - self.made.keys() - {*self.function.entry.params}
+        if any(v in self.made and self.made[v].op != "alloc" for v in read):
+            new = frozenset[Value]()
+        else:
+            new = frozenset(own) if given else frozenset(self.made)
         for instr in between:
             if instr.op == "alloc" or OPS[instr.op].effects not in ("write", "effect") and instr.op not in CALLING:
                 continue
@@ -140,7 +146,7 @@ class _Reuse:
                 return False
             for v in outs_of(instr) if instr.op == "apply" else instr.operands[:1]:
                 root = root_of(self.made, v)
-                if root in read or root not in self.made or self.made[root].op != "alloc":
+                if root in read or root not in new or self.made[root].op != "alloc":
                     return False
         return True
 
