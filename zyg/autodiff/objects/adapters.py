@@ -10,8 +10,9 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from zyg.autodiff.identity import lasts, note
+from zyg.autodiff.trying import bodies
 
-from . import calls, functions, passing
+from . import calls, functions, generators, passing
 from .backs import run_shifted
 from .cotangents import is_number
 
@@ -53,6 +54,38 @@ def _adapter(
     if way.as_given:
         return forward  # whatever the defaults are
     filled = tuple([defaults[key] if type(key) is int else of_names[key] for key in way.keys])
+    return _filled(way, forward, f, count, names, bound, filled)
+
+
+def of_local(f: FunctionType, count: int) -> Forward | None:
+    """The forward half of a function that a function has made, for `count` arguments by position: it is made anew for each, and
+    is not worth remembering for long, but what depends on the code alone has been found out. None where it has not, or where it
+    is not that simple."""
+    code = f.__code__
+    entry = calls.known_function(code)
+    if entry is None or not entry.simple:
+        return None
+    defaults = f.__defaults__
+    way = None
+    if count != code.co_argcount:
+        way = None if defaults is None else entry.ways.get((count, (), False, len(defaults), ()))
+        if way is None:
+            return None
+    half = entry.codes[1 if bodies else 0] or entry.forward(f)
+    made = FunctionType(half, f.__globals__, code.co_name, None, f.__closure__)
+    forward: Forward = made
+    if entry.generator:
+        made.__qualname__ = f.__qualname__
+        forward = functools.partial(generators.call, made)
+    if way is None or defaults is None:
+        return forward  # whatever the defaults are
+    return _filled(way, forward, f, count, (), False, defaults[way.keys[0] :])
+
+
+def _filled(
+    way: _Way, forward: Forward, f: FunctionType, count: int, names: tuple[str, ...], bound: bool, filled: Any
+) -> Forward:
+    """The forward half with the defaults that the call leaves out."""
     carrying = tuple([is_number(value) or type(value) is tuple for value in filled])
     if True in carrying and lasts(f):
         carrying = (False,) * len(filled)  # they are constants
@@ -313,4 +346,4 @@ def _generally(f: FunctionType, args: tuple[Any, ...], names: tuple[str, ...], b
     return y, (run_shifted, back) if bound and back is not None else back
 
 
-__all__ = ["adapter", "compiled", "constructing"]
+__all__ = ["adapter", "compiled", "constructing", "of_local"]

@@ -54,8 +54,7 @@ def record_begin(site: sites.Site, f: Any, handed: list[Any], *args: Any) -> tup
     return begun, (run_begun, back)
 
 
-# Where a place notes such a function, and what makes the forward half of its generators. (Functions that are made anew each time, which
-# others note there, are known by their code.)
+# Where a place notes such a function, and what makes the forward half of its generators.
 _AT_ONCE = 4
 
 

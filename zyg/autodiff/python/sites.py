@@ -28,8 +28,8 @@ from zyg.rules import has_ruled_instances
 
 from .. import objects
 from ..identity import lasts, note
-from ..objects import calls, classes, foreign_calls, generators, numpy_shortcuts, spreading
-from ..objects.adapters import adapter, compiled
+from ..objects import calls, classes, foreign_calls, numpy_shortcuts, spreading
+from ..objects.adapters import adapter, compiled, of_local
 from ..objects.arithmetic import find
 from ..objects.cotangents import DATES
 from ..objects.passing import passes
@@ -94,7 +94,7 @@ def methods_of(name: str, arity: int, watched: bool, checked: bool) -> Methods:
 _CALLEES = 16  # how many are remembered per place; so are as many functions that are made anew
 
 # At a call: the callable that was called last and its forward half; the function of the bound method that was called last and its
-# forward half, which takes `self` first; the code of functions that are made anew each time, and the code of their forward halves.
+# forward half, which takes `self` first; and what `begun` notes.
 Site = list[Any]
 
 
@@ -103,7 +103,7 @@ _of_methods: tuple[dict[tuple[FunctionType, int], Any], dict[tuple[FunctionType,
 
 
 _EMPTY = (nobody, None, nobody, None, nobody, None)
-_METHOD, _MADE_ANEW = slice(2, 4), slice(4, 6)
+_METHOD = slice(2, 4)
 # Behind these: forward halves by the identity of further callables, which emitted code looks at; what is known of a method that is
 # called; these callables, with their forward halves where they last, and those that are made anew; and, where arguments stand
 # behind stars, a place per number of arguments.
@@ -154,21 +154,21 @@ def _clear(site: Site) -> None:
 def forward_at(f: Any, site: Site, arity: int) -> Any:
     """The forward half of `f` for `arity` arguments, which the place remembers."""
     t = type(f)
-    if t is FunctionType and f.__code__ is site[4] and f.__defaults__ is None and not bodies:
-        made = FunctionType(site[5], f.__globals__, None, None, f.__closure__)
-        _keep_for_now(site, f, made)
-        return made
+    if t is FunctionType and "<locals>" in f.__qualname__:
+        made = of_local(f, arity)
+        if made is not None:
+            if site[0] is nobody:
+                site[:2] = f, made
+                _passing.append(site)
+            else:
+                _keep_for_now(site, f, made)
+            return made
     many = site[_MANY_AT]
     if many and t in _BY_IDENTITY:
         known = many.get(f)
         if known is not None:
             site[KNOWN_AT][id(f)] = known
             return known
-    if t is FunctionType and site[0] is not nobody and "<locals>" in f.__qualname__:
-        made = _made_anew(f, site, arity)
-        if made is not None:
-            _keep_for_now(site, f, made)
-            return made
     if t is MethodType:
         known = _of_methods[1 if bodies else 0]
         made = known.get((f.__func__, arity))
@@ -360,24 +360,6 @@ def _shortcut(f: Any) -> Any:
     """What a call of a bound method of an array is, by its short path: a function of the array and the arguments."""
     shortcut = numpy_shortcuts.METHODS.get(f.__name__)
     return shortcut if shortcut is not None and calls.method_handler_of(f) is shortcut else None
-
-
-def _made_anew(f: FunctionType, site: Site, arity: int) -> Any:
-    """The forward half of a function that is made anew each time: it is not worth remembering, but what it is made of is."""
-    code = f.__code__
-    entry = calls.known_function(code)
-    if entry is None or not entry.simple or f.__defaults__ is not None or arity != code.co_argcount:
-        return None
-    if f.__closure__ is None:
-        return entry.bind(f)
-    half = entry.codes[1 if bodies else 0] or entry.forward(f)
-    if entry.generator:
-        made = FunctionType(half, f.__globals__, code.co_name, None, f.__closure__)
-        made.__qualname__ = f.__qualname__
-        return partial(generators.call, made)
-    if not bodies:
-        site[_MADE_ANEW] = code, half
-    return FunctionType(half, f.__globals__, code.co_name, None, f.__closure__)
 
 
 def _remember(site: Site, f: Any, forward: Any) -> None:
