@@ -501,3 +501,32 @@ def test_tuples_from_generators() -> None:
         )
 
     check(f, lambda: tree(2))
+
+
+def taken_out(bodies: list[Any], k: int, whole: bool) -> Any:
+    """Objects go out of a list that is the only one to have them, and others come."""
+    total = 0.0
+    for n in range(k):
+        total = total + bodies.pop().mass ** 2
+        note = Body(float(n), 1.0)  # which may lie where the other did
+        total = total + note.mass
+    bodies.insert(0, Body(3.0, 2.0))
+    return total + sum(b.mass * b.mass for b in bodies) if whole else total
+
+
+class Body:
+    def __init__(self, mass: float, speed: float):
+        self.mass = mass
+        self.speed = speed
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("count", [3, 8, 45, 60])
+def test_objects_that_go_out_of_the_list_have_their_gradients(count: int, whole: bool) -> None:
+    bodies = [Body(1.0 + k, 2.0) for k in range(count)]
+    _, back = pullback(taken_out, (bodies, 2, whole))
+    gradient = back(1.0)[0]
+    assert [g and round(g.mass, 9) for g in gradient] == [
+        2.0 + 2.0 * k if whole or k >= count - 2 else None for k in range(count)
+    ]
+    assert len(bodies) == count - 1

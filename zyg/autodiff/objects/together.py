@@ -85,7 +85,8 @@ Column = Any  # Alike, or a form (NUMBER or NOTHING) that all of them have, or t
 
 
 def look(held: list[Any], seen: structure.Seen) -> Alike | None:
-    """The values of a list, tuple or dict, if they are of one type and alike; None if not. (It keeps `held`.)
+    """The values of a list, tuple or dict, if they are of one type and alike; None if not. (They are kept as they are now: the list may
+    be changed, and what goes out of it is still known by its identity.)
 
     >>> look([[1.0], [2.0, 3.0], [], [4.0]], structure.nothing_seen()) is None, look([[1.0], [], [[2.0]], []], structure.nothing_seen()) is None
     (False, True)
@@ -96,7 +97,7 @@ def look(held: list[Any], seen: structure.Seen) -> Alike | None:
     if _unlike.get(kind):
         _unlike[kind] -= 1
         return None
-    found: list[Alike] = []
+    held, found = list(held), list[Alike]()
     try:
         made = _column(held, {type(held[0])}, found)
     except _Unlike:
