@@ -498,10 +498,10 @@ def check_reading(inferred: Any, blocks: bool = False) -> None:
 
 def _is_object(type: Any) -> bool:
     """Whether values of a type can be changed, or are objects that have an identity; arrays are looked at otherwise."""
-    from .ir.types import Array, Closure, Complex, Const, Fortran, NoneType, NpScalar, RangeType, Tuple
+    from .ir.types import Array, Closure, Complex, Const, Fortran, NoneType, NpScalar, RangeType, Sized, Tuple
 
-    if isinstance(type, Fortran):
-        return _is_object(type.transpose)
+    if isinstance(type, (Fortran, Sized)):
+        return any(map(_is_object, children(type)))
     if isinstance(type, (Tuple, Closure)):
         return any(map(_is_object, type.items))
     return not isinstance(type, (Scalar, NpScalar, Complex, Array, Const, NoneType, RangeType))

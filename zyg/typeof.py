@@ -33,6 +33,7 @@ from .ir.types import (
     Const,
     DictType,
     Fortran,
+    Sized,
     ListType,
     NpScalar,
     ObjectOf,
@@ -159,11 +160,13 @@ class Typing:
         self.constant: set[int] = set()  # what functions hold that are seen as constants
 
     def argument(self, value: Any) -> Type:
-        """The type of an argument, by which arrays in Fortran order are told from other strided ones."""
+        """The type of an argument: arrays are told apart by which axes are of length 1, those in Fortran order from other strided ones."""
         found = self.of(value)
-        if not isinstance(found, (Array, ComplexArray)) or found.layout == "C":
+        if not isinstance(found, (Array, ComplexArray)):
             return found
-        return Fortran(replace(found, layout="C")) if value.flags.f_contiguous and min(value.shape) > 1 else found
+        if found.layout != "C" and value.flags.f_contiguous and min(value.shape) > 1:
+            return Fortran(replace(found, layout="C"))
+        return Sized(found, tuple([axis for axis, length in enumerate(value.shape) if length == 1]))
 
     def of(self, value: Any) -> Type:
         cls = type(value)

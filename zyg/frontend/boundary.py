@@ -13,6 +13,7 @@ from zyg.typeof import SLICE
 from .classes import rest_on
 from .merging import conflict
 from .scalars import scalar_value
+from .sized import with_ones
 from .turned import as_given
 from .values import (
     GIVEN,
@@ -81,6 +82,8 @@ class Assembly:
             return ComplexArrayValue(ArrayValue(next(leaves)))
         if isinstance(type, t.Fortran):
             return as_given(self.e, self.of(type.transpose))
+        if isinstance(type, t.Sized):
+            return with_ones(self.e, self.of(type.long), type)
         if isinstance(type, t.NoneType):
             return Known(None)
         if isinstance(type, t.Const):

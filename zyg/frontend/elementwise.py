@@ -8,6 +8,7 @@ differentiated (ir/passes/fuse.py).
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from zyg.ir.analysis import has_effects
@@ -18,7 +19,8 @@ from zyg.ir.types import Scalar as ScalarType
 from .alternatives import refuse_unlike
 from .orders import as_it_seems, laid_as
 from .scalars import scalar_value
-from .turned import is_long, transposed_alike
+from .sized import is_not_one, is_one
+from .turned import transposed_alike
 from .values import (
     Abstract,
     ArrayValue,
@@ -226,8 +228,8 @@ def _check_fit(e: Evaluator, operands: Sequence[ArrayValue], shape: list[Value],
         for axis in range(-b.type.ndim, 0):
             x, y = shape[axis], e.dim(b.value, b.type.ndim + axis)
             if x is not y and not _equal(x, y) and not _is_one(y):
-                met, y_is_one = common[axis], e.op("eq", y, const(1))
-                met_is_one = e.op("eq", met, const(1))
+                met, y_is_one = common[axis], is_one(e, y)
+                met_is_one = is_one(e, met)
                 fits = e.op("or", e.op("eq", y, x), y_is_one)
                 meets = fits if met is x else e.op("or", e.op("eq", y, met), y_is_one)
                 e.guard(e.op("or", meets, met_is_one), "ValueError", message, *lengths)
@@ -333,18 +335,24 @@ def broadcast_shape(
                 pass
             elif _includes(e, d, common):
                 common = d
-            elif is_long(e, common) or is_long(e, d):
+            elif is_not_one(e, common) or is_not_one(e, d):
                 # Both are equal, but where the other one is 1.
-                other, common = (d, common) if is_long(e, common) else (common, d)
-                fits = e.op("eq", other, common)
-                if not is_long(e, other):
-                    fits = e.op("or", fits, e.op("eq", other, const(1)))
-                e.guard(fits, exc, message, *lengths)
+                other, common = (d, common) if is_not_one(e, common) else (common, d)
+                e.once(("fits", other, common, exc), partial(_check_same, e, other, common, exc, message, lengths))
             else:
                 common = _joint(e, common, d, exc, message, lengths)
         assert common is not None
         result.append(common)
     return result
+
+
+def _check_same(
+    e: Evaluator, other: Value, length: Value, exc: str, message: str, lengths: Sequence[Value]
+) -> Value:
+    """That an axis is as long as another one, which is not of length 1, or repeated along it."""
+    fits = e.op("or", e.op("eq", other, length), is_one(e, other))
+    e.guard(fits, exc, message, *lengths)
+    return fits
 
 
 def _joint(e: Evaluator, one: Value, other: Value, exc: str, message: str, lengths: Sequence[Value]) -> Value:
@@ -365,9 +373,13 @@ def _joint(e: Evaluator, one: Value, other: Value, exc: str, message: str, lengt
 def broadcast(e: Evaluator, a: ArrayValue, shape: Sequence[Value]) -> Value:
     """An array seen in a shape that it fits."""
     own = [e.dim(a.value, axis) for axis in range(a.type.ndim)]
-    if len(own) == len(shape) and all(x is y or _equal(x, y) for x, y in zip(own, shape)):
+    there = shape[len(shape) - len(own) :]
+    whole = [x is y or _equal(x, y) or is_not_one(e, x) for x, y in zip(own, there, strict=True)]
+    if len(own) == len(shape) and all(whole):
         return a.value
-    return e.op("broadcast", a.value, *shape, type=Array(a.type.dtype, len(shape), "A", a.type.writable))
+    axes = tuple([axis for axis, as_long in enumerate(whole) if as_long])
+    attrs = {"whole": axes} if axes else {}
+    return e.op("broadcast", a.value, *shape, type=Array(a.type.dtype, len(shape), "A", a.type.writable), **attrs)
 
 
 def _parts(e: Evaluator, length: Value) -> frozenset[Value]:

@@ -115,6 +115,8 @@ class Evaluator:
         ] = {}  # the strides that NumPy's array has where ours is a copy of others
         self.broadcasts: dict[Value, frozenset[Value]] = {}
         self.long: set[Value] = set()  # lengths that are known to be above 1
+        self.sized: set[Value] = set()  # arrays none of whose axes is of length 1
+        self.not_one: set[Value] = set()  # their lengths
         self.before: frozenset[Hashable] | dict[Hashable, Any] = frozenset()  # objects older than the instruction
         self.seeds: dict[Hashable, tuple[Hashable, dict[tuple[Block, Hashable], dict[tuple[Any, ...], Value]]]] = {}
         self.nonnegative: dict[int, Value] = {}  # by id: lengths and counters, which are not below 0
@@ -188,6 +190,8 @@ class Evaluator:
         self.seeming.clear()
         self.broadcasts.clear()
         self.long.clear()
+        self.sized.clear()
+        self.not_one.clear()
         self.nonnegative.clear()
         self.local = (None, {})
         self.frame = None
@@ -218,7 +222,10 @@ class Evaluator:
         if op == "view":
             letter, source, parts = seen_axis(attrs["spec"], operands[1:], axis)
             return const(1) if letter == "n" else parts[1] if letter == "s" else self.dim(operands[0], source)
-        return self.once(("dim", array, axis), lambda: self.op("dim", array, axis=axis))
+        length = self.once(("dim", array, axis), lambda: self.op("dim", array, axis=axis))
+        if array in self.sized:
+            self.not_one.add(length)
+        return length
 
     def guard(self, ok: Value, exc: str, message: str, *values: Value) -> None:
         """Raise `exc(message)` unless `ok` holds."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from zyg.ir.core import VIEWS, Const, Value, const
 from zyg.ir.types import I64, Array
 
+from .sized import is_one
 from .turned import transposed_alike
 from .values import Abstract, ArrayValue, ComplexArrayValue
 
@@ -299,7 +300,7 @@ def stride(e: Evaluator, array: Value, axis: int, seeming: bool = True) -> Value
         axis -= len(operands) - 1 - source.ndim
         if axis < 0:
             return const(0)
-        repeats = e.op("eq", e.dim(operands[0], axis), const(1))
+        repeats = is_one(e, e.dim(operands[0], axis))
         return e.op("select", repeats, const(0), stride(e, operands[0], axis, seeming))
     if op == "view":
         letter, source, parts = seen_axis(attrs["spec"], operands[1:], axis)

@@ -302,6 +302,7 @@ _TYPE_BUILDERS: dict[str, Callable[..., Type]] = {
     "complex": t.Complex,
     "complex_array": lambda ndim, layout, mode=None: t.ComplexArray(ndim, layout, mode is None),
     "fortran": t.Fortran,
+    "sized": t.Sized,
     "stack": t.Stack,
     "np": t.NpScalar,
     "tuple": lambda *items: t.Tuple(items),

@@ -271,6 +271,8 @@ def format_type(x: Type) -> str:
         return f"complex_array<{x.ndim}, {x.layout}{'' if x.writable else ', readonly'}>"
     if isinstance(x, t.Fortran):
         return f"fortran<{format_type(x.transpose)}>"
+    if isinstance(x, t.Sized):
+        return f"sized<{format_type(x.array)}, {format_value(x.ones)}>"
     if isinstance(x, t.Optional):
         return f"optional<{format_type(x.item)}>"
     if isinstance(x, t.Stack):

@@ -211,6 +211,26 @@ class ComplexArray(Type):
 
 
 @record(frozen=True, slots=True)
+class Sized(Type):
+    """An argument that is an array of which is known which axes are of length 1: `ones`, and no other. Its leaf is that of the array
+    without these axes."""
+
+    array: Array | ComplexArray
+    ones: tuple[int, ...] = ()
+
+    @property
+    def long(self) -> Array | ComplexArray:
+        """The array without its axes of length 1."""
+        a, ndim = self.array, self.array.ndim - len(self.ones)
+        if isinstance(a, Array):
+            return Array(a.dtype, ndim, a.layout, a.writable)
+        return ComplexArray(ndim, a.layout, a.writable)
+
+    def __str__(self) -> str:
+        return str(self.array)
+
+
+@record(frozen=True, slots=True)
 class Const(Type):
     """A value known when compiling: a function, a module, a class, a string, ... compared by identity
     (strings and numbers by value and type)."""
@@ -465,6 +485,8 @@ def children(t: Type) -> tuple[Type, ...]:
         return (t.parts,)
     if isinstance(t, Fortran):
         return (t.transpose,)
+    if isinstance(t, Sized):
+        return (t.long,)
     if isinstance(t, PullbackType):
         return t.saved
     return ()

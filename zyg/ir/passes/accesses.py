@@ -213,12 +213,13 @@ class Views(Lengths):
         for axis, length in enumerate(own):
             position = axis + len(shape) - len(own)
             at = index[position]
+            whole = length is not None and same(length, shape[position]) or axis in instr.attrs.get("whole", ())
             if is_one(length):
                 result.append(const(0))
-            elif length is not None and same(length, shape[position]) or type(at) is not int:
-                if type(at) is not int and not (length is not None and same(length, shape[position])):
-                    return None  # a fixed position in an array that may repeat
+            elif whole:
                 result.append(at)
+            elif type(at) is not int:
+                return None  # a fixed position in an array that may repeat
             elif assumptions is None:
                 return None
             else:

@@ -88,7 +88,10 @@ def _drop_full_broadcasts(function: Function) -> None:
     replaced: dict[Value, Value] = {}
     for block in function.blocks:
         for n, instr in enumerate(block.instrs):
-            if instr.op == "broadcast" and _same(known.lengths(instr.operands[0]), instr.operands[1:]):
+            if instr.op == "broadcast" and (
+                len(instr.attrs.get("whole", ())) == len(instr.operands) - 1
+                or _same(known.lengths(instr.operands[0]), instr.operands[1:])
+            ):
                 spec = ":" * (len(instr.operands) - 1)
                 block.instrs[n] = Instr("view", instr.operands[:1], [instr.result], {"spec": spec}, [], instr.position)
             elif instr.op in _ANY_LAYOUT:

@@ -254,8 +254,10 @@ def broadcast(e: FunctionLowering, instr: Instr) -> None:
     shape = [e.value(v) for v in instr.operands[1:]]
     missing = len(shape) - len(a.shape)
     strides = ["0"] * missing
-    for extent, stride in zip(a.shape, strides_of(e, a), strict=True):
-        strides.append(e.let(f"select i1 {e.let(f'icmp eq i64 {extent}, 1')}, i64 0, i64 {stride}"))
+    whole = instr.attrs.get("whole", ())
+    for axis, (extent, stride) in enumerate(zip(a.shape, strides_of(e, a), strict=True)):
+        repeats = "" if axis in whole else e.let(f"icmp eq i64 {extent}, 1")
+        strides.append(e.let(f"select i1 {repeats}, i64 0, i64 {stride}") if repeats else stride)
     e.define(instr, [a.data, a.owner, *shape, *strides])
 
 
