@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import contextmanager, suppress
 from types import CellType
 from typing import Any
@@ -23,6 +23,7 @@ from .frames import Context, Edge, Frame, Node, Stop
 from .later import calls, functions, iterators, python_ops
 from .merging import State
 from .orders import seen_axis
+from .sized import as_long_as_all
 from .unrolling import Unrolling
 from .values import READ_ONLY, Abstract, ChoiceValue, Heap, Reference, known, reachable, references
 from .versions import goes_round, version_of
@@ -115,8 +116,10 @@ class Evaluator:
         ] = {}  # the strides that NumPy's array has where ours is a copy of others
         self.broadcasts: dict[Value, frozenset[Value]] = {}
         self.long: set[Value] = set()  # lengths that are known to be above 1
-        self.sized: set[Value] = set()  # arrays none of whose axes is of length 1
+        self.sized: dict[Value, frozenset[int]] = {}  # by array, the axes that are known not to be of length 1
         self.not_one: set[Value] = set()  # their lengths
+        self.dims: dict[Value, tuple[Value, int]] = {}  # which axis of which array a length is that of
+        self.told: dict[Value, Sequence[Value | None]] = {}  # how long arrays are that calls made, as far as that is known
         self.before: frozenset[Hashable] | dict[Hashable, Any] = frozenset()  # objects older than the instruction
         self.seeds: dict[Hashable, tuple[Hashable, dict[tuple[Block, Hashable], dict[tuple[Any, ...], Value]]]] = {}
         self.nonnegative: dict[int, Value] = {}  # by id: lengths and counters, which are not below 0
@@ -192,6 +195,8 @@ class Evaluator:
         self.long.clear()
         self.sized.clear()
         self.not_one.clear()
+        self.told.clear()
+        self.dims.clear()
         self.nonnegative.clear()
         self.local = (None, {})
         self.frame = None
@@ -210,22 +215,34 @@ class Evaluator:
 
     def dim(self, array: Value, axis: int) -> Value:
         """The length of an axis: that which the array was made with, if it was made here."""
-        op, operands, attrs = self.shaped.get(array, ("", (), {}))
-        if op in ("alloc", "given"):
-            return operands[axis]
-        if op in ("reshape", "broadcast"):
-            return operands[axis + 1]
-        if op == "strided":
-            return self.dim(operands[0], axis)
-        if op == "transpose" and attrs["axes"].count(axis) == 1:
-            return self.dim(operands[0], attrs["axes"].index(axis))
-        if op == "view":
-            letter, source, parts = seen_axis(attrs["spec"], operands[1:], axis)
-            return const(1) if letter == "n" else parts[1] if letter == "s" else self.dim(operands[0], source)
+        known, array, axis = self.known_length(array, axis)
+        if known is not None:
+            return known
         length = self.once(("dim", array, axis), lambda: self.op("dim", array, axis=axis))
-        if array in self.sized:
+        self.dims[length] = array, axis
+        if axis in self.sized.get(array, ()):
             self.not_one.add(length)
         return length
+
+    def known_length(self, array: Value, axis: int) -> tuple[Value | None, Value, int]:
+        """The length of an axis if it is known, and which array's and axis's length it is if that has to be asked."""
+        if array in self.told and (told := self.told[array][axis]) is not None:
+            return told, array, axis
+        op, operands, attrs = self.shaped.get(array, ("", (), {}))
+        if op in ("alloc", "given"):
+            return operands[axis], array, axis
+        if op in ("reshape", "broadcast"):
+            return operands[axis + 1], array, axis
+        if op == "strided":
+            return self.known_length(operands[0], axis)
+        if op == "transpose" and attrs["axes"].count(axis) == 1:
+            return self.known_length(operands[0], attrs["axes"].index(axis))
+        if op == "view":
+            letter, source, parts = seen_axis(attrs["spec"], operands[1:], axis)
+            if letter not in "ns":
+                return self.known_length(operands[0], source)
+            return const(1) if letter == "n" else parts[1], array, axis
+        return None, array, axis
 
     def guard(self, ok: Value, exc: str, message: str, *values: Value) -> None:
         """Raise `exc(message)` unless `ok` holds."""
@@ -746,10 +763,13 @@ class Join:
         evaluator.serial += 1  # the next one has another name
         self.node = Node(None, key, evaluator.node.number, "join", place)
         self.outer = list(evaluator.surviving())
+        self.added: list[Abstract] = []
 
     def add(self, value: Abstract) -> None:
         e = self.evaluator
+        self.added.append(value)
         e.jump_to(e.edge(self.node, [value, *self.outer]))
 
     def finish(self) -> Abstract:
-        return self.evaluator.finish(self.node)[0]
+        result = self.evaluator.finish(self.node)[0]
+        return as_long_as_all(self.evaluator, result, self.added)

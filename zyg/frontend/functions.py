@@ -20,6 +20,7 @@ from .evaluator import Evaluator, Inference
 from .frames import Context, Frame, Stop
 from .prepare import Prepared, prepare
 from .scalars import scalar_value
+from .sized import Given, as_given, tell
 from .values import (
     DIFFERENTIABLE,
     NUMBER_CLASSES,
@@ -175,6 +176,7 @@ class Specialisation:
     result: tuple[list[Abstract], Heap] | None = None
     outline: Hashable = None
     leaves: list[Value] = field(default_factory=list)
+    lengths: list[Given] = field(default_factory=list)  # of each of these
     called: bool = False  # while it was being inferred
     ready: bool = False  # it has no body here (readymade.py)
     round: int = 0
@@ -289,6 +291,8 @@ def call_specialised(
     types = tuple(v.type for v in spec.leaves)
     results = e.emit("call", *outline.leaves, types=types, callee=spec.name)
     e.calls.append((e.latest, spec))
+    if spec not in e.inference.active:  # (of one that is being inferred more may turn out)
+        tell(e, results, spec.lengths, outline.leaves)
     values, after = spec.result
     leaves = dict(zip(map(id, spec.leaves), results))
     ids: dict[Hashable, Hashable] = {}
@@ -365,10 +369,10 @@ def _specialise(
         name = inference.module.unique_name(plain_name(f.name))
         found = readymade.find(e, f, entry, outline.leaves, name) if entry is not None else None
         if found is not None:
-            function, value = found
+            function, value, lengths = found
             inference.module.add(function)
             results = list(function.blocks[0].instrs[0].results)
-            spec = Specialisation(key, f.code, name, ([value], {}), leaves=results, ready=True)
+            spec = Specialisation(key, f.code, name, ([value], {}), leaves=results, lengths=lengths, ready=True)
             inference.specialisations[key] = spec
             return spec
     if len(inference.active) > MAX_ACTIVE or len(outline.leaves) > MAX_LEAVES:
@@ -408,7 +412,7 @@ def _specialise(
     if entry is not None and spec.result is not None and not spec.result[1] and _is_by_itself(inference, around):
         from . import readymade
 
-        readymade.offer(e, entry, inference.module.functions[spec.name], spec.result[0][0])
+        readymade.offer(e, entry, inference.module.functions[spec.name], spec.result[0][0], spec.lengths)
     return spec
 
 
@@ -472,6 +476,7 @@ def _infer_body(
     }
     shape = Outline(after)
     spec.outline = shape.of([result, *objects])
+    spec.lengths = [as_given(inner, v) for v in shape.leaves]
     # A value that is returned twice, or a constant, needs a name of its own in the template.
     stand_ins = [Value(v.type, v.name) for v in shape.leaves]
     inner.builder.ret(*shape.leaves)

@@ -29,6 +29,7 @@ from zyg.ir.records import record, replace
 from zyg.ir.types import SCALARS, Array, Scalar, Type
 from zyg.rules import users_rules
 
+from .sized import Given
 from .values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number, Same, TupleValue
 
 if TYPE_CHECKING:
@@ -126,8 +127,8 @@ def _versions() -> tuple[str, ...]:
 
 def find(
     e: Evaluator, f: FunctionValue, name: str, leaves: Sequence[Value], function: str
-) -> tuple[Function, Abstract] | None:
-    """The function that takes these values and what it gives, in terms of the results of its instruction."""
+) -> tuple[Function, Abstract, list[Given]] | None:
+    """The function that takes these values, what it gives, in terms of the results of its instruction, and how long arrays among these are."""
     found = _halves(e, name) or _whole(name)
     if found is None:
         return None
@@ -139,7 +140,7 @@ def find(
     params = [Value(v.type, f"a{n}") for n, v in enumerate(leaves)]
     made = function_of(code, function, params, results, e.position)
     made.attrs["name"] = f.code.co_qualname
-    return made, _formed(form, iter(results))
+    return made, _formed(form, iter(results)), [() if isinstance(t, str) else t[-1] for t in types]
 
 
 def _whole(name: str) -> tuple[Readymade, Any, Any] | None:
@@ -211,10 +212,11 @@ def want(code: Readymade) -> None:
 # --------------------------------------------------------------------------------------------------- keeping
 
 
-def offer(e: Evaluator, name: str, function: Function, value: Abstract) -> None:
+def offer(e: Evaluator, name: str, function: Function, value: Abstract, lengths: Sequence[Given]) -> None:
     """Have a function, which gives this value, kept by this name if that is possible."""
     with suppress(_NotPlain):
-        function.attrs["offer"] = Offer(name, tuple(map(_written, function.results)), _form(value), _has_halves(e))
+        types = tuple(map(_written, function.results, lengths))
+        function.attrs["offer"] = Offer(name, types, _form(value), _has_halves(e))
 
 
 def offer_halves(
@@ -288,9 +290,9 @@ def _formed(form: Any, leaves: Iterator[Value]) -> Any:
     return ComplexArrayValue(_formed(rest[0], leaves))
 
 
-def _written(type: Type) -> Any:
+def _written(type: Type, lengths: Given) -> Any:
     if isinstance(type, Array):
-        return str(type.dtype), type.ndim, type.layout, type.writable
+        return str(type.dtype), type.ndim, type.layout, type.writable, lengths
     if not isinstance(type, Scalar):
         raise _NotPlain
     return str(type)
@@ -299,7 +301,7 @@ def _written(type: Type) -> Any:
 def _type(written: Any) -> Type:
     if isinstance(written, str):
         return SCALARS[written]
-    dtype, *rest = written
+    dtype, *rest, _ = written
     return Array(SCALARS[dtype], *rest)
 
 

@@ -8,13 +8,14 @@ either.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from zyg.ir.core import Const, Value, const
-from zyg.ir.types import Sized
+from zyg.ir.core import Const, Value, array_type, const
+from zyg.ir.types import Array, Sized
 
 from .turned import is_long
-from .values import Abstract
+from .values import Abstract, ComplexArrayValue, leaf_values
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator
@@ -25,12 +26,108 @@ def with_ones(e: Evaluator, long: Abstract, type: Sized) -> Abstract:
     from .arrays import memory, seen
 
     floats = memory(long)
-    e.sized.add(floats.value)
+    e.sized[floats.value] = frozenset(range(type.long.ndim))
     if not type.ones:
         return long
     made = seen(e, long, "".join("n" if axis in type.ones else ":" for axis in range(type.array.ndim)))
     memory(made).value.name = floats.value.name
     return made
+
+
+Sizes = tuple[bool | None, ...]  # per axis of an array whether it is of length 1, None if that is not known
+
+
+def sizes(e: Evaluator, v: Abstract) -> Iterator[Sizes | None]:
+    """What is known of the arrays that a value consists of, for each of its leaves; None if nothing is."""
+    for leaf in leaf_values(v):
+        known: Sizes = ()
+        if isinstance(leaf.type, Array):
+            lengths = [e.dim(leaf, axis) for axis in range(leaf.type.ndim)]
+            known = tuple([False if is_not_one(e, d) else True if isinstance(d, Const) else None for d in lengths])
+        yield known if any(one is not None for one in known) else None
+
+
+def as_sized(e: Evaluator, param: Value, known: Sizes | None) -> Value:
+    """A parameter of which that is known."""
+    if known is None:
+        return param
+    e.sized[param] = frozenset(axis for axis, one in enumerate(known) if one is False)
+    type = array_type(param)
+    if True not in known or type.layout != "C":
+        return param
+    lengths = [const(1) if one else e.dim(param, axis) for axis, one in enumerate(known)]
+    return e.op("reshape", param, *lengths, type=type, name=param.name)
+
+
+def joint(e: Evaluator, lengths: Sequence[Value]) -> Value | None:
+    """The length of an axis that arrays with axes of these lengths have together, if that is known and they fit."""
+    known: Value | None = const(1)
+    for d in lengths:
+        if known is d or isinstance(d, Const) and d.value == 1:
+            continue
+        if isinstance(known, Const) and known.value == 1 or is_not_one(e, d):
+            known = d
+        elif not (isinstance(known, Const) and isinstance(d, Const)) and (known is None or not is_not_one(e, known)):
+            known = None
+    return known
+
+
+def of_lengths(e: Evaluator, made: Abstract, lengths: Sequence[Value | None]) -> Abstract:
+    """An array that a call has made, of which is known how long it is, where that is not None."""
+    from .arrays import ARRAYS, memory, ndim
+
+    if isinstance(made, ARRAYS) and ndim(made) == len(lengths):
+        of_parts = [const(2)] * isinstance(made, ComplexArrayValue)
+        e.told[memory(made).value] = [*lengths, *of_parts]
+    return made
+
+
+def as_long_as_all(e: Evaluator, joined: Abstract, of: Sequence[Abstract]) -> Abstract:
+    """An array that is one of these, of which it has the lengths that they all have."""
+    from .arrays import ARRAYS, memory, ndim
+
+    if not isinstance(joined, ARRAYS) or not all(isinstance(v, ARRAYS) and ndim(v) == ndim(joined) for v in of):
+        return joined
+    lengths: list[Value | None] = []
+    for axis in range(ndim(joined)):
+        known = [e.known_length(memory(v).value, axis)[0] for v in of]
+        first = known[0]
+        alike = all(d is first or isinstance(d, Const) and isinstance(first, Const) and d.value == first.value for d in known)
+        lengths.append(first if alike else None)
+    return of_lengths(e, joined, lengths)
+
+
+# Lengths: numbers, a parameter (-1), that of an axis of a parameter, or not known.
+Given = tuple[int | tuple[int, int] | None, ...]
+
+
+def as_given(e: Evaluator, result: Value) -> Given:
+    """How long an array is that the function under construction returns."""
+    if not isinstance(result.type, Array):
+        return ()
+    params = {p: n for n, p in enumerate(e.function.params)}
+
+    def given(length: Value) -> int | tuple[int, int] | None:
+        if isinstance(length, Const):
+            return length.value
+        array, axis = e.dims.get(length, (length, -1))
+        return (params[array], axis) if array in params else None
+
+    return tuple([given(e.dim(result, axis)) for axis in range(result.type.ndim)])
+
+
+def tell(e: Evaluator, results: Sequence[Value], given: Sequence[Given], operands: Sequence[Value]) -> None:
+    """The arrays that a call gives are as long as the function says, which got these operands."""
+
+    def told(length: int | tuple[int, int] | None) -> Value | None:
+        if isinstance(length, tuple):
+            operand, axis = operands[length[0]], length[1]
+            return operand if axis < 0 else e.dim(operand, axis)
+        return None if length is None else const(length)
+
+    for result, lengths in zip(results, given):
+        if any(length is not None for length in lengths):
+            e.told[result] = list(map(told, lengths))
 
 
 def is_not_one(e: Evaluator, length: Value) -> bool:

@@ -12,6 +12,7 @@ from zyg.frontend.functions import Outline, parameters_for, widened, widened_rec
 from zyg.frontend.infer import hidden_parameters, order_blocks
 from zyg.frontend.later import growing, listed, returned
 from zyg.frontend.merging import settled
+from zyg.frontend.sized import as_sized, sizes
 from zyg.frontend.turned import Axes, after_turn, before_turns
 from zyg.frontend.values import (
     DIFFERENTIABLE,
@@ -91,6 +92,7 @@ def infer_body(
     heap = {i: widened_record(e, r, classes) for i, r in reachable(roots, e.heap).items()}
     turns: list[tuple[Axes, bool] | None] = []
     roots[1:] = [before_turns(e, v, turns) for v in roots[1:]]
+    known_sizes = [known for v in roots[1:] for known in sizes(e, v)]
     outline = Outline(heap)
     outline.of(roots)
     inference = Inference(e.options).within(e.inference)
@@ -107,8 +109,10 @@ def infer_body(
     )
     params = [v for r in own[1:] for v in leaf_values(r)]
     with_turns = {id(v): turn for v, turn in zip(params, turns, strict=True) if turn is not None}
+    with_sizes = {id(v): known for v, known in zip(params, known_sizes, strict=True) if id(v) not in with_turns}
     body.axes = {key: axes for key, (axes, _) in with_turns.items()}
-    given_args = [map_leaves(r, lambda v: after_turn(inner, v, with_turns.get(id(v)))) for r in own[1:]]
+    as_given = lambda v: after_turn(inner, as_sized(inner, v, with_sizes.get(id(v))), with_turns.get(id(v)))
+    given_args = [map_leaves(r, as_given) for r in own[1:]]
     try:
         value = inner.call(own[0], given_args[:count], dict(zip(keywords, given_args[count:])))
     except Stop:

@@ -454,7 +454,8 @@ class _Broadcasts:
             known = self.seen.get(v)
             source = v if known is None else known.operands[0]
             shown = Value(Array(v.type.dtype, len(lengths), "A", v.type.writable), v.name)
-            inputs[v] = instr = Instr("broadcast", [source, *lengths], [shown], {}, [], seen.position)
+            attrs = {"whole": whole} if (whole := _whole(seen, known)) else {}
+            inputs[v] = instr = Instr("broadcast", [source, *lengths], [shown], attrs, [], seen.position)
             self.seen[shown] = instr
             users[shown] = [first]
             if v in users:
@@ -477,6 +478,16 @@ class _Broadcasts:
         users[result] = [first, *_look_through(self.function, whole, users.pop(seen.result))]
         del self.seen[seen.result]
         return list(inputs.values())
+
+
+def _whole(seen: Instr, before: Instr | None) -> tuple[int, ...]:
+    """The axes that are known not to be repeated of an array that is seen as another one was, of which it was an operand: itself, or what it
+    was `before` it was seen in the shape of that one."""
+    whole = seen.attrs.get("whole", ())
+    if before is None:
+        return whole
+    missing = len(before.operands) - 1 - array_type(before.operands[0]).ndim
+    return tuple(axis for axis in before.attrs.get("whole", ()) if axis + missing in whole)
 
 
 def _look_through(function: Function, whole: Instr, users: Sequence[Instr]) -> list[Instr]:

@@ -11,6 +11,7 @@ from zyg.frontend import arrays, lists, orders
 from zyg.frontend.arrays import constant
 from zyg.frontend.elementwise import shape_text
 from zyg.frontend.functions import in_any_order, shared_with_adjoint
+from zyg.frontend.sized import is_one, joint, of_lengths
 from zyg.frontend.values import Abstract, Known, Number, TupleValue, describe, is_numeric, known
 from zyg.ir.core import Value
 
@@ -152,8 +153,15 @@ def _contraction_of(e: Evaluator, text: str, given: list[Abstract]) -> Abstract:
         made = e.call(known(apart), [Known(text), TupleValue(tuple(given))])
     else:
         made = _contraction(e, text, given)
-    if isinstance(made, arrays.ARRAYS) and len(given) > 1:
-        made = orders.contracted(e, made, given, *parse_subscripts(text, [arrays.ndim(v) for v in given]))
+    if isinstance(made, arrays.ARRAYS):
+        inputs, output = parse_subscripts(text, [arrays.ndim(v) for v in given])
+        lengths: dict[str, list[Value]] = {letter: [] for letter in output}
+        for letters, v in zip(inputs, given):
+            for letter, length in zip(letters, arrays.dims(e, v)):
+                lengths.setdefault(letter, []).append(length)
+        of_lengths(e, made, [joint(e, lengths[letter]) for letter in output])
+        if len(given) > 1:
+            made = orders.contracted(e, made, given, inputs, output)
     return made
 
 
@@ -195,8 +203,8 @@ def _contraction(e: Evaluator, text: str, given: list[Abstract]) -> Abstract:
                 lengths[letter] = length
             else:
                 # An axis of length 1 is repeated, as elsewhere.
-                one = e.op("eq", known, _one())
-                fits = e.op("or", e.op("eq", length, known), e.op("or", one, e.op("eq", length, _one())))
+                one = is_one(e, known)
+                fits = e.op("or", e.op("eq", length, known), e.op("or", one, is_one(e, length)))
                 e.guard(fits, "ValueError", *_remapped(e, inputs, output, given))
                 lengths[letter] = e.op("select", one, length, known)
     terms = [_diagonal(e, v, letters, lengths) for letters, v in zip(inputs, given)]
@@ -235,12 +243,6 @@ def subscripts_of_axes(axes: Sequence[Sequence[Any]], operands: int) -> str:
     """
     texts = ["".join("..." if axis is ... else _LETTERS[axis] for axis in own) for own in axes]
     return "->".join([",".join(texts[:operands]), *texts[operands:]])
-
-
-def _one() -> Value:
-    from zyg.ir.core import const
-
-    return const(1)
 
 
 def parse_subscripts(text: str, ndims: list[int]) -> tuple[list[str], str]:
@@ -387,7 +389,7 @@ def _lengths_of(e: Evaluator, terms: Any) -> dict[str, Value]:
     for v, letters in terms:
         for c, d in zip(letters, arrays.dims(e, v)):
             if c in found and found[c] is not d:
-                d = e.op("select", e.op("eq", found[c], _one()), d, found[c])
+                d = e.op("select", is_one(e, found[c]), d, found[c])
             found[c] = d
     return found
 

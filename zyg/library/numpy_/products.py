@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from zyg.frontend import arrays
 from zyg.frontend.merging import settled
 from zyg.frontend.operators import binary
 from zyg.frontend.selection import contiguous
+from zyg.frontend.sized import joint, of_lengths
 from zyg.frontend.values import Abstract, ArrayValue, Known, describe, is_numeric, known
 from zyg.ir.types import BOOL
 
@@ -44,10 +46,19 @@ def matmul(e: Evaluator, x1: Abstract, x2: Abstract, out: Abstract = NONE) -> Ab
         if is_numeric(v) or isinstance(v, arrays.ARRAYS) and arrays.ndim(v) == 0:
             e.throw("ValueError", f"matmul: Input operand {n} does not have enough dimensions (has 0, gufunc core with "
                     "signature (n?,k),(k,m?)->(n?,m?) requires 1)")  # fmt: skip
-    made = of_one_type(e, "np.matmul", [a, b], lambda given: e.call(known(_of_dimensions(*given)), given))
+    made = of_one_type(e, "np.matmul", [a, b], partial(_multiplied, e))
     if isinstance(out, Known) and out.object in (None, Ellipsis):
         return made if out.object is None else as_arrays(e, made)
     return e.call(known(matmul_into), [made, out])
+
+
+def _multiplied(e: Evaluator, given: list[Abstract]) -> Abstract:
+    made = e.call(known(_of_dimensions(*given)), given)
+    x, y = (arrays.dims(e, v) for v in given)
+    stacks = (x[:-2], y[:-2])
+    most = max(map(len, stacks))
+    lengths = [joint(e, [s[axis - most + len(s)] for s in stacks if axis >= most - len(s)]) for axis in range(most)]
+    return of_lengths(e, made, [*lengths, *x[-2:-1], *(y[-1:] if len(y) > 1 else [])])
 
 
 def _of_dimensions(a: Abstract, b: Abstract) -> Any:
