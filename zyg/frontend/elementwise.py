@@ -346,9 +346,7 @@ def broadcast_shape(
     return result
 
 
-def _check_same(
-    e: Evaluator, other: Value, length: Value, exc: str, message: str, lengths: Sequence[Value]
-) -> Value:
+def _check_same(e: Evaluator, other: Value, length: Value, exc: str, message: str, lengths: Sequence[Value]) -> Value:
     """That an axis is as long as another one, which is not of length 1, or repeated along it."""
     fits = e.op("or", e.op("eq", other, length), is_one(e, other))
     e.guard(fits, exc, message, *lengths)

@@ -119,7 +119,9 @@ class Evaluator:
         self.sized: dict[Value, frozenset[int]] = {}  # by array, the axes that are known not to be of length 1
         self.not_one: set[Value] = set()  # their lengths
         self.dims: dict[Value, tuple[Value, int]] = {}  # which axis of which array a length is that of
-        self.told: dict[Value, Sequence[Value | None]] = {}  # how long arrays are that calls made, as far as that is known
+        self.told: dict[
+            Value, Sequence[Value | None]
+        ] = {}  # how long arrays are that calls made, as far as that is known
         self.before: frozenset[Hashable] | dict[Hashable, Any] = frozenset()  # objects older than the instruction
         self.seeds: dict[Hashable, tuple[Hashable, dict[tuple[Block, Hashable], dict[tuple[Any, ...], Value]]]] = {}
         self.nonnegative: dict[int, Value] = {}  # by id: lengths and counters, which are not below 0

@@ -92,7 +92,9 @@ def as_long_as_all(e: Evaluator, joined: Abstract, of: Sequence[Abstract]) -> Ab
     for axis in range(ndim(joined)):
         known = [e.known_length(memory(v).value, axis)[0] for v in of]
         first = known[0]
-        alike = all(d is first or isinstance(d, Const) and isinstance(first, Const) and d.value == first.value for d in known)
+        alike = all(
+            d is first or isinstance(d, Const) and isinstance(first, Const) and d.value == first.value for d in known
+        )
         lengths.append(first if alike else None)
     return of_lengths(e, joined, lengths)
 

@@ -145,6 +145,9 @@ class VectorLowering(FunctionLowering):
 
     def goes_up(self, instr: Instr) -> bool:
         """Whether the result goes up or down by one from lane to lane, as what it is computed from goes up."""
+        if instr.op == "neg" and instr.operands[0] in self.first:
+            self.down[instr.result] = self.let(f"sub i64 0, {self.first[instr.operands[0]]}", instr.result.name)
+            return True
         if instr.op not in ("add", "sub"):
             return False
         x, y = instr.operands
