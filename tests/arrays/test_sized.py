@@ -146,7 +146,7 @@ def test_arguments_may_be_read_only_of_any_order_and_of_any_elements():
     ]  # fmt: skip
     for y in others:
         for a, b in ((x, y), (y, x), (y, y)):
-            if np.result_type(a, b) != bool and not (a.dtype == bool and b.dtype == bool):
+            if a.dtype.kind != "b" or b.dtype.kind != "b":  # (which NumPy does not subtract)
                 np.testing.assert_allclose(compiled(a, b), f(a, b), rtol=1e-6)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zyg.ir.analysis import has_effects
 from zyg.ir.core import Const, Value, const
@@ -376,7 +376,7 @@ def broadcast(e: Evaluator, a: ArrayValue, shape: Sequence[Value]) -> Value:
     if len(own) == len(shape) and all(whole):
         return a.value
     axes = tuple([axis for axis, as_long in enumerate(whole) if as_long])
-    attrs = {"whole": axes} if axes else {}
+    attrs: dict[str, Any] = {"whole": axes} if axes else {}
     return e.op("broadcast", a.value, *shape, type=Array(a.type.dtype, len(shape), "A", a.type.writable), **attrs)
 
 
