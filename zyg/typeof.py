@@ -154,19 +154,21 @@ class Typing:
         # Objects in lists that are longer may be told together, which are then only read; None: in no list.
         self.lends_beyond: int | None = None
         self.by_value = False  # whether integers are constants
+        self.sizes = False  # whether arrays are told apart by which axes are of length 1
         self.differentiated = False  # whether a gradient by the value is asked for
         self.derivative = False  # whether it is an argument of a derivative
         self.open: tuple[int, ...] = ()  # functions being looked at
         self.constant: set[int] = set()  # what functions hold that are seen as constants
 
     def argument(self, value: Any) -> Type:
-        """The type of an argument: arrays are told apart by which axes are of length 1, those in Fortran order from other strided ones."""
+        """The type of an argument: arrays, also those in containers, are told apart by which axes are of length 1, and those that are
+        arguments themselves and in Fortran order from other strided ones."""
+        self.sizes = True
         found = self.of(value)
-        if not isinstance(found, (Array, ComplexArray)):
-            return found
-        if found.layout != "C" and value.flags.f_contiguous and min(value.shape) > 1:
-            return Fortran(replace(found, layout="C"))
-        return Sized(found, tuple([axis for axis, length in enumerate(value.shape) if length == 1]))
+        self.sizes = False
+        if isinstance(found, Sized) and found.array.layout != "C" and value.flags.f_contiguous and min(value.shape) > 1:
+            return Fortran(replace(found.array, layout="C"))
+        return found
 
     def of(self, value: Any) -> Type:
         cls = type(value)
@@ -178,7 +180,9 @@ class Typing:
         if simple is not None:
             return simple
         if isinstance(value, np.ndarray):
-            return _array_type(value)
+            found = _array_type(value)
+            ones = tuple([axis for axis, length in enumerate(value.shape) if length == 1])
+            return Sized(found, ones) if self.sizes else found
         if cls is tuple:
             return Tuple(tuple(map(self.of, value)))
         if cls is slice:
@@ -372,7 +376,8 @@ class Typing:
         if id(function) in self.open:
             hint = "pass what it has captured as an argument"
             return self._as_constant(function, UntypableValue("a function that calls itself and holds data", hint=hint))
-        before, self.open = (dict(self.numbers), self.open, set(self.rows)), (*self.open, id(function))
+        before, self.open = (dict(self.numbers), self.open, set(self.rows), self.sizes), (*self.open, id(function))
+        self.sizes = False
         try:
             captured = tuple(map(self._cell, function.__closure__ or ()))
             defaults = tuple(map(self.of, function.__defaults__ or ()))
@@ -382,7 +387,7 @@ class Typing:
             self.numbers, self.rows = before[0], before[2]
             return self._as_constant(function, error)
         finally:
-            self.open = before[1]
+            self.open, self.sizes = before[1], before[3]
         return Closure(function.__code__, captured, defaults, kwdefaults, id(function.__globals__), function)
 
     def _as_constant(self, function: types.FunctionType, error: UntypableValue) -> Const:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -185,6 +186,60 @@ def test_arguments_are_written_in_place():
         result = doubled(x, y)
         assert result is x
         np.testing.assert_array_equal(x, expected)
+
+
+@dataclass
+class Layer:
+    w: np.ndarray
+    b: np.ndarray
+
+
+class Plain:
+    def __init__(self, w, b):
+        self.w, self.b = w, b
+
+
+HOLDERS = {
+    "dict": (lambda w, b: {"w": w, "b": b}, lambda h: (h["w"], h["b"])),
+    "list": (lambda w, b: [w, [b]], lambda h: (h[0], h[1][0])),
+    "tuple": (lambda w, b: (w, (b, 1.0)), lambda h: (h[0], h[1][0])),
+    "dataclass": (Layer, lambda h: (h.w, h.b)),
+    "object": (Plain, lambda h: (h.w, h.b)),
+}
+
+
+@each_in_turn
+@pytest.mark.parametrize("kind", HOLDERS)
+def test_arrays_in_containers(kind):
+    """They are told apart, too; what the function puts in their places may have other lengths."""
+    make, parts = HOLDERS[kind]
+
+    def f(holder, x):
+        w, b = parts(holder)
+        return np.sum(np.tanh(x @ w + b) * b)
+
+    def changed(holder, x):
+        if kind == "dict":
+            holder["b"] = holder["b"] + x
+        elif kind == "list":
+            holder[1][0] = holder[1][0] + x
+        elif kind != "tuple":
+            holder.b = holder.b + x
+        return np.sum(parts(holder)[1])
+
+    gradient, native = zyg.grad(f, (0, 1)), zyg.jit(changed)
+    for n, m in itertools.product((1, 2, 5), (1, 3)):
+        w, b, x = array(4, m), array(m), array(n, 4)
+        by_holder, by_x = gradient(make(w, b), x)
+        found = (by_holder.w, by_holder.b) if kind in ("dataclass", "object") else parts(by_holder)
+        of_arrays = lambda w, b, x: f(make(w, b), x)
+        for k, g in enumerate((*found, by_x)):
+            assert g.shape == (w, b, x)[k].shape
+            np.testing.assert_allclose(g, by_differences(of_arrays, [w, b, x], k), rtol=1e-5, atol=1e-7)
+        ours, theirs, more = make(w, b), make(w, b), array(2, m)
+        np.testing.assert_allclose(native(ours, more), changed(theirs, more), rtol=1e-13)
+        for a, e in zip(parts(ours), parts(theirs), strict=True):
+            np.testing.assert_array_equal(a, e)
 
 
 def test_loops_over_arguments_have_one_version():

@@ -1,6 +1,6 @@
 """Arguments of which is known which axes are of length 1.
 
-An argument that is an array comes without its axes of length 1 (ir/types.py, Sized), and is seen with them: so a column is broadcast
+An array that is an argument, or in a container that is one, comes without its axes of length 1 (ir/types.py, Sized), and is seen with them: so a column is broadcast
 along its rows as one that the program made, `x[:, None]`.  None of its other axes is of length 1, so that they are not repeated: what
 they are put together with is as long or does not fit.  Code that asked at each operator which of the two it is would need loops for
 either.
