@@ -40,7 +40,9 @@ def größe(x, w, steps):
         t = 0.0
         for i in range(len(a)):
             t += 0.1 * w[i, i] + a[i, 0] * a[i, 1]
-        total += np.sum(np.sin(q)) + np.sum(x[::-1] ** 2) + np.min(h) + t
+        r = np.concatenate([h[:, :2], p[:, 2:]], axis=1)
+        z = np.where(x[:-1] > 0, x[:-1] * r[1:], r[:-1]).reshape(-1)[::-1]
+        total += np.sum(np.sin(q)) + np.sum(x[::-1] ** 2) + np.min(h) + t + z @ np.abs(z) + np.sum(r[:, n] * x[:, n])
     return total
 """
 
