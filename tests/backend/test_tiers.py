@@ -40,9 +40,7 @@ def größe(x, w, steps):
         t = 0.0
         for i in range(len(a)):
             t += 0.1 * w[i, i] + a[i, 0] * a[i, 1]
-        r = np.concatenate([h[:, :2], p[:, 2:]], axis=1)
-        z = np.where(x[:-1] > 0, x[:-1] * r[1:], r[:-1]).reshape(-1)[::-1]
-        total += np.sum(np.sin(q)) + np.sum(x[::-1] ** 2) + np.min(h) + t + z @ np.abs(z) + np.sum(r[:, n] * x[:, n])
+        total += np.sum(np.sin(q)) + np.sum(x[::-1] ** 2) + np.min(h) + t
     return total
 """
 
@@ -101,6 +99,7 @@ def test_results_are_the_same_to_the_last_bit(program, held):
 
 def test_a_long_function_is_begun_while_others_are_lowered(program, monkeypatch):
     begun, lowered = [], []
+    monkeypatch.setattr(tiers, "TWICE", 1000)
     begin, write = Crew.begin, FunctionLowering.lower
     monkeypatch.setattr(Crew, "begin", lambda crew, job: (begun.append(len(lowered)), begin(crew, job)))
     monkeypatch.setattr(FunctionLowering, "lower", lambda self, linkage: (lowered.append(self), write(self, linkage)))
@@ -115,6 +114,7 @@ def test_a_long_function_is_begun_while_others_are_lowered(program, monkeypatch)
 def test_lowering_that_fails_waits_for_what_was_begun(program, monkeypatch):
     begin, write = Crew.begin, FunctionLowering.lower
     begun = []
+    monkeypatch.setattr(tiers, "TWICE", 1000)
     monkeypatch.setattr(Crew, "begin", lambda crew, job: (begun.append(crew), begin(crew, job)))
 
     def fails(self, linkage):
