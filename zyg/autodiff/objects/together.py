@@ -570,7 +570,7 @@ def _natively() -> None:
     pulls.settle(identities, "zyg_identities", part="alike")
     pulls.settle(types_alone, "zyg_types_alone", part="alike")
     pulls.settle(give_each, "zyg_give_each", part="alike")
-    pulls.settle(rows, "zyg_rows", Refused, part="alike")
+    pulls.settle(rows, "zyg_gradients", Refused, part="alike")
 
 
 pulls.ALIKE.when_started(_natively)

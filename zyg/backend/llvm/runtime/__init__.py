@@ -53,7 +53,7 @@ PARTS: dict[str, tuple[str, ...]] = {
         "zyg_add_all", "zyg_add_part", "zyg_join", "zyg_pull_part", "zyg_pull_joined", "zyg_pull_permuted", "zyg_pull_reversed",
         "zyg_pull_set", "zyg_pull_summed", "zyg_pull_united", "zyg_add_keys", "zyg_add_at_places", "zyg_made_list", "zyg_all_real",
     ),
-    "alike": ("zyg_types_in", "zyg_identities", "zyg_types_alone", "zyg_give_each", "zyg_rows"),
+    "alike": ("zyg_types_in", "zyg_identities", "zyg_types_alone", "zyg_give_each", "zyg_gradients"),
     "boxes": ("zyg_box_any", "zyg_box_readonly", "zyg_pin"),
     "control": ("zyg_poll", "zyg_work", "zyg_gil_give", "zyg_gil_take", "zyg_stack_limit", "zyg_main_thread"),
 }  # fmt: skip

@@ -381,7 +381,7 @@ slow:
 ; (form, columns, count): so many rows, a list. `form` is a class derived from tuple, or the keys of dicts; a column is a list, or anything
 ; else where it has nothing. A row that has nothing is None. None, if what is refused is among what columns have.
 ; `self` is (what does the same in Python, the class of what is refused).
-define ptr @zyg_rows(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {
+define ptr @zyg_gradients(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {
 entry:
   %refused = item %self, 1
   %form = at ptr, %args, 0
