@@ -394,9 +394,12 @@ def end() -> None:
 def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A call of a function with `lru_cache`. What may carry a derivative is computed anew, once in a pullback: what the cache
     has is a constant."""
-    making = _innermost()
-    if making is None:
-        return calls.call_foreign(f, *args, **kwargs)
+    makings = _makings.all
+    making = makings[-1] if makings else None
+    if type(making) is not _Making:
+        making = _innermost()
+        if making is None:
+            return calls.call_foreign(f, *args, **kwargs)
     known = making.table.get(id(f))
     if known is not None and not known.typed and not kwargs and len(args) > 1 and not making.doubtful:
         parts: list[Any] = []
