@@ -341,6 +341,21 @@ def test_attributes_that_only_some_have() -> None:
     assert check(energy, lambda values: all_more(values)[:0] or make(values)[:3] * 1)[0]._fields == ("x", "v")
 
 
+def test_attributes_in_the_place_of_those_of_the_class() -> None:
+    """Where a class has a value for an attribute, too, an object need not have it, and as many others."""
+
+    def make(values: list[float]) -> Any:
+        ps = [Data(values[k], values[k + N]) for k in range(N)]
+        for p, other in zip(ps[2:], values[30:]):
+            del p.v
+            p.other = other
+        return ps
+
+    for _ in range(40):  # as often as it takes for native code to run
+        gradient = check(lambda ps: sum(p.x * p.x + 3.0 * getattr(p, "other", p.v) for p in ps), make, times=1)
+        assert [g._fields for g in gradient] == [("x", "v")] * 2 + [("x", "v", "other")] * (N - 2)
+
+
 def test_one_attribute_that_is_not_a_dict_of_several() -> None:
     """With one attribute each refers to two things, as those do that have a `__dict__`."""
 

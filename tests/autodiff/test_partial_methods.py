@@ -203,6 +203,28 @@ def test_functions_that_numpy_calls_are_refused(f):
         np.seterr(**kinds)
 
 
+def test_what_numpy_calls_is_looked_up_when_it_has_changed():
+    called, kinds = np.geterrcall(), np.geterr()
+    plain = lambda x: x * x
+    try:
+        for _ in range(3):
+            assert pullback(plain, (0.7,))[1](1.0) == (1.4,)
+            np.seterrcall(doubling)
+            assert pullback(plain, (0.7,))[1](1.0) == (1.4,)  # it is called for nothing
+            np.seterr(divide="call")
+            for _ in range(2):
+                with pytest.raises(zyg.Unsupported, match="a function that NumPy calls where numbers overflow"):
+                    pullback(plain, (0.7,))
+            np.seterr(divide="warn")
+            assert pullback(plain, (0.7,))[1](1.0) == (1.4,)
+            np.seterrcall(None)
+            with np.errstate(over="raise"):
+                assert pullback(plain, (0.7,))[1](1.0) == (1.4,)
+    finally:
+        np.seterrcall(called)
+        np.seterr(**kinds)
+
+
 ROUND = [1.0]
 ROUND.append(ROUND)  # (who looks through the globals for numbers comes to no end)
 

@@ -12,10 +12,11 @@ import pytest
 
 import zyg
 from tests.turns import each_in_turn
-from zyg.backend.llvm import runtime
+from zyg.backend.llvm import matrixmath, runtime, vectormath
 from zyg.backend.llvm.boxing import TYPE_NUMBERS
 from zyg.backend.llvm.engine import engine
 from zyg.backend.llvm.lowered import LoweringError
+from zyg.backend.llvm.lowering.mathematics import OWN_MATH
 from zyg.backend.llvm.lowering.registry import lowered_ops
 from zyg.backend.llvm.text import literal, symbol
 from zyg.ir.interpret import run
@@ -47,6 +48,13 @@ def same(x, y) -> bool:
     if isinstance(x, float):
         return x.hex() == y.hex() or (math.isnan(x) and math.isnan(y))
     return x == y and type(x) is type(y)
+
+
+def test_no_name_stands_for_two_functions():
+    """Parts of the runtime and kernels share the names by which compiled code is linked to them."""
+    names = [name for symbols in runtime.PARTS.values() for name in symbols]
+    names += [f"zyg_{name}" for name in OWN_MATH] + [*vectormath.NAMES, *matrixmath.NAMES]
+    assert len(set(names)) == len(names)
 
 
 def test_every_machine_op_is_lowered():

@@ -99,6 +99,7 @@ def test_results_are_the_same_to_the_last_bit(program, held):
 
 def test_a_long_function_is_begun_while_others_are_lowered(program, monkeypatch):
     begun, lowered = [], []
+    monkeypatch.setattr(tiers, "TWICE", 1000)
     begin, write = Crew.begin, FunctionLowering.lower
     monkeypatch.setattr(Crew, "begin", lambda crew, job: (begun.append(len(lowered)), begin(crew, job)))
     monkeypatch.setattr(FunctionLowering, "lower", lambda self, linkage: (lowered.append(self), write(self, linkage)))
@@ -113,6 +114,7 @@ def test_a_long_function_is_begun_while_others_are_lowered(program, monkeypatch)
 def test_lowering_that_fails_waits_for_what_was_begun(program, monkeypatch):
     begin, write = Crew.begin, FunctionLowering.lower
     begun = []
+    monkeypatch.setattr(tiers, "TWICE", 1000)
     monkeypatch.setattr(Crew, "begin", lambda crew, job: (begun.append(crew), begin(crew, job)))
 
     def fails(self, linkage):

@@ -78,6 +78,7 @@ class Start:
 
 ARRAYS = Start("pulls", 1 << 9, 1 << 12)
 COTANGENTS = Start("cotangents", 1 << 11, 1 << 15)  # of whose calls each takes a fraction of the time
+ALIKE = Start("alike", 1 << 9, 1 << 13)
 
 
 class State(tuple[Any, ...]):
@@ -203,6 +204,7 @@ def settle_number(builtin: Any, which: str) -> None:
 
 
 __all__ = [
+    "ALIKE",
     "ARRAYS",
     "COTANGENTS",
     "Case",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dis
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -103,14 +103,11 @@ def _apart(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     one array, and memory has one shadow.  That is right as long as none of them is written.  Other objects have one derivative,
     wherever they are."""
     function = getattr(f, "__func__", f)
-    named: dict[str, Any] = {}
+    seen: list[Any] = []
     if isinstance(function, FunctionType):
-        code = function.__code__
-        named = dict(zip(code.co_names, map(function.__globals__.get, code.co_names)))
-        if function.__closure__:
-            named.update(zip(code.co_freevars, map(structure.content, function.__closure__)))
-    seen = [x for x in named.values() if isinstance(x, _MUTABLE)]
-    if not seen and not any(isinstance(x, np.ndarray) for x in args):
+        held = _named(function).values() if function.__closure__ else _globals_of(function)
+        seen = [x for x in held if isinstance(x, _MUTABLE)]
+    if not seen and not [x for x in args if isinstance(x, np.ndarray)]:
         return args
     result: list[Any] = []
     for at, x in enumerate(args):
@@ -128,13 +125,26 @@ def _apart(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
                 memory.keep(x, ValueError(what))
             seen.append(x)
         elif isinstance(x, _MUTABLE) and any(x is other for other in seen):
-            name = next(name for name, other in named.items() if x is other)
+            name = next(name for name, other in _named(function).items() if x is other)
             raise ValueError(
                 f"argument {at} is a {type(x).__name__} that the function also has by name, as `{name}`, where it would be a constant; "
                 "pass a copy of it: copy.deepcopy(x)"
             )
         result.append(x)
     return tuple(result)
+
+
+def _globals_of(function: FunctionType) -> Iterable[Any]:
+    """What the names in a function stand for as global variables; those of attributes are among them."""
+    return map(function.__globals__.get, function.__code__.co_names)
+
+
+def _named(function: FunctionType) -> dict[str, Any]:
+    """What a function has by name."""
+    code = function.__code__
+    named = dict(zip(code.co_names, _globals_of(function)))
+    named.update(zip(code.co_freevars, map(structure.content, function.__closure__ or ())))
+    return named
 
 
 _MUTABLE = (np.ndarray, list, dict, set)
@@ -196,13 +206,16 @@ class Pullback:
 
     def _complete(self, gradients: list[Any]) -> None:
         """What the value depends on by data flow has a gradient, if only 0.0, on whichever path it was computed."""
-        if all(g is not None and form is structure.NUMBER for g, form in zip(gradients, self._forms)):
+        for gradient, form in zip(gradients, self._forms):
+            if gradient is None or form is not structure.NUMBER:
+                break
+        else:
             return
         flows = flowing(self._function.__code__)
         if flows.builtins.isdisjoint(self._function.__globals__):
-            for k, form in enumerate(self._forms):
-                if zeros.lacking(gradients[k], flows.of(k)):
-                    gradients[k] = zeros.completed(form, gradients[k], flows.of(k))
+            for k, paths in flows.parts.items():
+                if k < len(gradients) and zeros.lacking(gradients[k], paths):
+                    gradients[k] = zeros.completed(self._forms[k], gradients[k], paths)
 
     def __repr__(self) -> str:
         name = getattr(self._function, "__qualname__", None) or repr(self._function)

@@ -53,18 +53,20 @@ held_somewhere: deque[None] = deque()
 
 def begin() -> None:
     """A pullback is about to be made."""
-    _holding.depth += 1
-    if _holding.depth == 1:
-        _holding.held = {}
+    holding = vars(_holding)  # (each look at it finds out which thread this is)
+    depth = holding["depth"] = holding.get("depth", 0) + 1
+    if depth == 1:
+        holding["held"] = {}
 
 
 def end() -> None:
     """It is made, or has failed."""
-    _holding.depth -= 1
-    if not _holding.depth:
-        if _holding.held:
+    holding = vars(_holding)
+    depth = holding["depth"] = holding["depth"] - 1
+    if not depth:
+        if holding["held"]:
             held_somewhere.pop()
-        _holding.held = None
+        holding["held"] = None
 
 
 def hold(value: Any) -> None:

@@ -5,9 +5,11 @@ It may call a function of the user's then, in the middle of whatever operation. 
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
+from numpy._core import umath
 
 from . import arithmetic, calls, foreign
 from .calls import known
@@ -22,10 +24,21 @@ def calls_the_users() -> bool:
     return "call" in kinds or ("log" in kinds and arithmetic.is_python(arithmetic.find(type(called), "write")))
 
 
+# NumPy's settings, an object that is replaced when they change, where this NumPy keeps them in a variable; and those by which nothing
+# was called, when they were last looked at.
+_variable: ContextVar[Any] | None = getattr(umath, "_extobj_contextvar", None)
+_quiet: Any = None
+
+
 def check() -> None:
     """Code is about to be differentiated."""
-    if calls_the_users():
-        _refuse()
+    global _quiet
+    present = None if _variable is None else _variable.get()  # (there is one from the start)
+    if present is None or present is not _quiet:
+        if calls_the_users():
+            _refuse()
+        if np.geterrcall() is None:  # (what `write` is of a class can change)
+            _quiet = present
 
 
 def _refuse() -> None:

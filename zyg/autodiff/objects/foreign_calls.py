@@ -20,6 +20,7 @@ from .cotangents import INERT, Refused, accumulate, refused_in
 # What is of these types is not changed, runs no code of the user's, and is kept by nobody who would give it back.
 _SIMPLE = INERT | {float, int, complex}
 _NUMBERS = frozenset({float, int, complex})
+_FLOATS = {float}
 
 
 def foreign_function(f: Any) -> Callable[..., tuple[Any, Any]]:
@@ -30,7 +31,9 @@ def foreign_function(f: Any) -> Callable[..., tuple[Any, Any]]:
 def _call_simply(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """Where nothing but numbers and text is given, nothing has to be looked for: it is not changed, and does nothing. If a number
     may have gone in, a number that comes out is refused."""
-    kinds = {*map(type, args), *map(type, kwargs.values())}
+    kinds = set(map(type, args))
+    if kwargs:
+        kinds.update(map(type, kwargs.values()))
     if not _SIMPLE.issuperset(kinds):
         return call_foreign(f, *args, **kwargs)
     value = f(*args, **kwargs)
@@ -43,14 +46,17 @@ def _call_simply(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
 
 
 def _run_simply(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    if not foreign.any_in(d):
-        return None
+    refused = None
+    if d is None or set(map(type, d if type(d) is tuple else (d,))) != _FLOATS:
+        if not foreign.any_in(d):
+            return None
+        refused = refused_in(d)
     _, f, operands = back
     frame: Any = sys._getframe(1)
     while frame is not None and "__name__" in frame.f_globals:
         frame = frame.f_back  # to the half that has the positions of the user's code
     place = foreign.caller() if frame is None else (frame.f_code, frame.f_lasti)
-    refused = refused_in(d) or Refused(None, (_refusal, f, place))
+    refused = refused or Refused(None, (_refusal, f, place))
     return [refused if type(x) in _NUMBERS else None for x in operands]
 
 

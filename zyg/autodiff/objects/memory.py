@@ -68,10 +68,11 @@ def check(mark: int) -> None:
 
 def end(mark: int) -> None:
     """The pullback is made, or has failed."""
-    for watched in _shared.arrays[mark:]:
+    arrays = _shared.arrays
+    for watched in arrays[mark:]:
         if isinstance(watched.told, list) and watched.is_written():
             watched.told.append(True)
-    del _shared.arrays[mark:]
+    del arrays[mark:]
 
 
 def writing(array: np.ndarray) -> list[_Watched]:

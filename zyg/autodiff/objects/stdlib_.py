@@ -269,9 +269,10 @@ def _dumps(x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     made, back = calls.call_foreign(pickle.dumps, x, *args, **kwargs)
     form = structure.form(x)
     held = dates.held_in((x,))
-    if _makings.all and type(made) is bytes and (held or structure.holds_numbers(form)):
+    making = _innermost()
+    if making is not None and type(made) is bytes and (held or structure.holds_numbers(form)):
         pickled = _Pickled()
-        _makings.all[-1].pickled.setdefault(made, []).append(pickled)
+        making.pickled.setdefault(made, []).append(pickled)
         back = (_run_pickled, back, pickled, form, held)
     return made, back
 
@@ -296,7 +297,7 @@ def _run_pickled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _loads(data: Any, /, **kwargs: Any) -> tuple[Any, Any]:
     """A copy by way of bytes, which know nothing of derivatives; of what was written into them elsewhere there is none."""
     made, back = calls.call_foreign(pickle.loads, data, **kwargs)
-    pickled = [p for making in _makings.all for p in making.pickled.get(data, ())] if type(data) is bytes else []
+    pickled = [p for making in _being_made() for p in making.pickled.get(data, ())] if type(data) is bytes else []
     if pickled:
         held = dates.inside((made,))
         for date in held:
@@ -355,15 +356,31 @@ class _Making:
 
 class _Makings(threading.local):
     def __init__(self) -> None:
-        self.all: list[_Making] = []
+        self.all: list[_Making | tuple[Any, ...]] = []  # (only the arguments, as long as nothing is to be noted)
 
 
 _makings = _Makings()
 
 
+def _innermost() -> _Making | None:
+    """The pullback that is being made."""
+    makings = _makings.all
+    if not makings:
+        return None
+    making = makings[-1]
+    if isinstance(making, tuple):
+        making = makings[-1] = _Making(making)
+    return making
+
+
+def _being_made() -> list[_Making]:
+    """Those of which something was noted."""
+    return [making for making in _makings.all if isinstance(making, _Making)]
+
+
 def begin(args: tuple[Any, ...]) -> None:
     """A pullback is about to be made, of a function that is given these."""
-    _makings.all.append(_Making(args))
+    _makings.all.append(args)
     dates.begin()
 
 
@@ -378,9 +395,11 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A call of a function with `lru_cache`. What may carry a derivative is computed anew, once in a pullback: what the cache
     has is a constant."""
     makings = _makings.all
-    if not makings:
-        return calls.call_foreign(f, *args, **kwargs)
-    making = makings[-1]
+    making = makings[-1] if makings else None
+    if type(making) is not _Making:
+        making = _innermost()
+        if making is None:
+            return calls.call_foreign(f, *args, **kwargs)
     known = making.table.get(id(f))
     if known is not None and not known.typed and not kwargs and len(args) > 1 and not making.doubtful:
         parts: list[Any] = []
@@ -581,7 +600,8 @@ class _Identity:
 
 @method(CACHED, "cache_clear", exact=True)
 def _cache_clear(f: Any) -> tuple[Any, Any]:
-    for making in _makings.all[-1:]:
+    making = _innermost()
+    if making is not None:
         making.table.pop(id(f), None)
     return f.cache_clear(), None
 
@@ -589,7 +609,7 @@ def _cache_clear(f: Any) -> tuple[Any, Any]:
 @method(CACHED, "cache_info", exact=True)
 def _cache_info(f: Any) -> tuple[Any, Any]:
     """What differentiated code calls has a table of its own, by the identity of numbers: how often it hits is another number."""
-    if any(id(f) in making.table for making in _makings.all):
+    if any(id(f) in making.table for making in _being_made()):
         raise Unsupported(
             f"`cache_info` of `{f.__wrapped__.__name__}`, which differentiated code has called",
             foreign.position_of(foreign.caller()),

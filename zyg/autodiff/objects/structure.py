@@ -143,7 +143,7 @@ _OF_PYTHON = frozenset({float, int, str, bool, type(None), list, dict})
 
 def _form_of_dict(x: dict[Any, Any], seen: Seen) -> Form:
     held = list(dict.values(x))
-    kinds = set(map(type, held))
+    kinds = objects.together.types_in(held)
     if kinds <= _FLAT and type(x) is dict:
         if kinds <= _REALS:
             return ("dict", x, Flat.fromkeys(x, NUMBER))
@@ -168,7 +168,7 @@ def _form_of_list(x: list[Any], seen: Seen) -> Form:
 
 
 def _form_of_items(x: Any, held: list[Any], seen: Seen) -> Form:
-    kinds = set(map(type, held))
+    kinds = objects.together.types_in(held)
     if kinds <= _REALS:
         return ("numbers", x, len(held))
     if kinds <= INERT:

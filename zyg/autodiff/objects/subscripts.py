@@ -152,7 +152,7 @@ def _missing_item(x: Any, key: Any) -> tuple[Any, Any]:
 @passes()
 def item_of_dict(x: Any, key: Any) -> tuple[Any, Any]:
     """The same of a class that has no `__missing__`."""
-    if iteration.is_label(key) and dict.__contains__(x, key):
+    if (type(key) is str or iteration.is_label(key)) and dict.__contains__(x, key):
         return dict.__getitem__(x, key), (iteration.run_dict_item, x, key)
     return _missing_item(x, key)
 
@@ -160,7 +160,7 @@ def item_of_dict(x: Any, key: Any) -> tuple[Any, Any]:
 @passes()
 def item_or_missing(method: Any, forward: Any, x: Any, key: Any) -> tuple[Any, Any]:
     """The same of a class whose `__missing__` is that method, with that forward half."""
-    if iteration.is_label(key):
+    if type(key) is str or iteration.is_label(key):
         if dict.__contains__(x, key):
             return dict.__getitem__(x, key), (iteration.run_dict_item, x, key)
         if type(x).__missing__ is method:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from zyg.autodiff.identity import ByIdentity
+from zyg.backend import pulls
 from zyg.backend.cpython import type_version
 
 from . import structure
@@ -43,8 +44,7 @@ class Alike:
 
     def __init__(self, held: list[Any], found: list[Alike]):
         self.held = held
-        self.places = list(map(id, held))  # their identities
-        self._identities = set(self.places)
+        self.places, self._identities = identities(held)
         if len(self._identities) < len(held):
             raise _Unlike
         for other in found:
@@ -170,42 +170,6 @@ def _gathered(column: Column, count: int, flowing: Callable[[], Iterable[Any]], 
     return [structure.gather(form, d, shadows) for form, d in zip(column, flowing())]
 
 
-# Makes gradients, of rows of the cotangents in them.
-_Make = Callable[[Iterable[tuple[Any, ...]]], Iterable[Any]]
-
-
-def _put_together(make: _Make, columns: list[Any], count: int) -> list[Any] | None:
-    """The gradients of so many, from the columns of what they hold."""
-    none = True  # whether there may be one that has nothing
-    given: list[list[Any]] = []  # the columns in which there is something
-    for column in columns:
-        if type(column) is list:
-            kinds = set(map(type, column))
-            if Refused in kinds:
-                return None
-            none = none and _NONE in kinds
-            if kinds != _NOTHING_GIVEN:
-                given.append(column)
-    if not none:
-        return list(make(zip(*columns)))
-    with_some = _with_some(given)
-    result = [None] * count
-    rows = zip(*[map(column.__getitem__, with_some) if type(column) is list else column for column in columns])
-    for k, gradient in zip(with_some, make(rows)):
-        result[k] = gradient
-    return result
-
-
-def _with_some(columns: list[list[Any]]) -> list[int]:
-    """The numbers of the rows in which not all is None."""
-    found: list[int] = []
-    for column in columns:
-        here = list(compress(count(), map(operator.is_not, column, repeat(None))))
-        if here != found:
-            found = sorted({*found, *here}) if found else here
-    return found
-
-
 class Columned(Alike):
     """What has a column for each attribute, or key."""
 
@@ -223,16 +187,16 @@ class Columned(Alike):
                 column.prepare(shadows)
 
     def put_together(
-        self, make: _Make, flowing: Sequence[Callable[[], Iterable[Any]]], shadows: Any
+        self, form: RowForm, flowing: Sequence[Callable[[], Iterable[Any]]], shadows: Any
     ) -> list[Any] | None:
-        """The gradients, which `make` makes; `flowing`: for each column the cotangents that are no shadows'."""
+        """The gradients, of this form; `flowing`: for each column the cotangents that are no shadows'."""
         columns = []
         for column, of_column in zip(self.columns, flowing):
             made = _gathered(column, len(self), of_column, shadows)
             if made is None:
                 return None
             columns.append(made)
-        return _put_together(make, columns, len(self))
+        return rows(form, columns, len(self))
 
 
 class Objects(Columned):
@@ -255,8 +219,7 @@ class Objects(Columned):
         super().prepare(shadows)
         if self.plan.few or (shadows.holders and not shadows.holders.keys().isdisjoint(self.places)):
             return
-        made = self._of_holders()
-        shadows.holders.update(zip(self.places, [made() for _ in self.places]))
+        give_each(shadows.holders, self.places, self._of_holders())
 
     def _of_holders(self) -> type[Holder]:
         made = CLASSES.get(id(self.cls))
@@ -272,7 +235,7 @@ class Objects(Columned):
             holders = [nothing if holder is None else holder for holder in holders]
         flowing = [functools.partial(reader, holders) for reader in readers]
         cls = structure.fields_class(self.cls, self.names)
-        made = self.put_together(lambda rows: map(tuple.__new__, repeat(cls), rows), flowing, shadows)
+        made = self.put_together(cls, flowing, shadows)
         if made is not None and not missing and not all(made):
             self.plan.few = len(list(filter(None, made))) < len(made) // 2
         return made
@@ -290,7 +253,7 @@ class Dicts(Columned):
         if not self.keys or not plain or len(set(map(tuple, held))) > 1:
             raise _Unlike
         columns = [list(map(operator.itemgetter(key), held)) for key in self.keys]
-        self.columns = [_column(values, set(map(type, values)), found) for values in columns]
+        self.columns = [_column(values, types_in(values), found) for values in columns]
 
     def __iter__(self) -> Iterator[Form]:
         for x, *forms in zip(self.held, *map(_forms, self.columns)):
@@ -306,7 +269,7 @@ class Dicts(Columned):
         if None in items:
             return None
         flowing = [lambda key=key: [d.get(key) for d in items] for key in self.keys]
-        return self.put_together(lambda rows: [dict(zip(self.keys, row)) for row in rows], flowing, shadows)
+        return self.put_together(self.keys, flowing, shadows)
 
 
 class Rows(Alike):
@@ -386,8 +349,9 @@ def gather(alike: Alike, shadows: Any) -> list[Any] | None:
 class Plan:
     """How the attributes of the instances of a class are read: by code of the class's own, which CPython specialises for it."""
 
-    # `in_dict`: no attribute is in a slot; `of_class`: there may be one that the class has, too, which an instance need not have.
-    __slots__ = ("few", "in_dict", "names", "of_class", "read", "readers", "version", "without_dict")
+    # `in_dict`: no attribute is in a slot; `of_class`: there may be one that the class has, too, which an instance need not have;
+    # `in_dicts`: each instance has all of them in its dict, if it has one.
+    __slots__ = ("few", "in_dict", "in_dicts", "names", "of_class", "read", "readers", "version", "without_dict")
 
     def __init__(self, cls: type, names: tuple[str, ...], version: int):
         self.version = version
@@ -400,6 +364,7 @@ class Plan:
         of_class = [find(cls, name) for name in names]
         self.in_dict = not any(found is not None and is_slot(cls, found) for found in of_class)
         self.of_class = of_class.count(None) < len(names)
+        self.in_dicts = self.in_dict and not self.of_class
         self.readers: dict[str, Callable[..., list[Any]]] = {}
 
     def reader(self, name: str) -> Callable[[list[Any]], list[Any]]:
@@ -416,14 +381,12 @@ class Plan:
             columns = self.read(held)
         except AttributeError:
             return None
-        kinds = self._kinds(held, columns)
+        kinds = _kinds_of(columns) if self.without_dict else types_alone(held, columns, self.in_dicts, self)
         return None if kinds is None else (columns, kinds)
 
-    def _kinds(self, held: list[Any], columns: tuple[list[Any], ...]) -> list[set[type]] | None:
+    def kinds(self, held: list[Any], columns: tuple[list[Any], ...]) -> list[set[type]] | None:
         """The types of what the attributes are, of instances that have no others, else None. (To ask an object for its `__dict__` makes one,
         and all that reads its attributes slower from then on: only those are asked that have been before, as the first one has.)"""
-        if self.without_dict:
-            return _kinds_of(columns)
         cls = type(held[0])
         if self.in_dict and _has_dict(held[-1]):  # then all may have one
             refers_to = gc.get_referents(*held)
@@ -449,8 +412,8 @@ class Plan:
             dicts = [x.__dict__ for x in asked]
             if not self.in_dict or set(map(type, dicts)) != {dict} or not self._are_in_dicts(dicts):
                 return None
-        if found == {float, type(cls)} and len(asked) < 2 and all(type(column[0]) is float for column in columns):
-            return [_NUMBERS] * len(columns)
+        if self.of_class and not all(_refers_to_these(x, row) for x, *row in zip(held, *columns) if not _has_dict(x)):
+            return None  # what was read of one of them is its class's, and it may have something else
         kinds = _kinds_of(columns)
         of_attributes = not any(issubclass(kind, dict) for kind in found) and found <= {type(cls)}.union(*kinds)
         return kinds if of_attributes else None
@@ -469,8 +432,14 @@ def _has_dict(x: Any) -> bool:
     return dict in map(type, gc.get_referents(x))
 
 
+def _refers_to_these(x: Any, values: list[Any]) -> bool:
+    """Whether an instance refers to its class, and to as many things as these are, which are among them."""
+    refers_to = gc.get_referents(x)
+    return len(refers_to) == 1 + len(values) and {id(type(x)), *map(id, values)}.issuperset(map(id, refers_to))
+
+
 def _kinds_of(columns: Iterable[list[Any]]) -> list[set[type]]:
-    return [set(map(type, column)) for column in columns]
+    return list(map(types_in, columns))
 
 
 _plans = ByIdentity()
@@ -519,6 +488,92 @@ def _readable(x: Any) -> tuple[str, ...]:
 
 
 _HEAP = 1 << 9
+
+
+# ---- what native code does, too (`backend/llvm/runtime/alike.py`), once there are enough calls
+
+
+def _types_in(values: Iterable[Any]) -> set[type]:
+    return set(map(type, values))
+
+
+def _identities(held: list[Any]) -> tuple[list[int], set[int]]:
+    """The identities of what a list holds."""
+    places = list(map(id, held))
+    return places, set(places)
+
+
+def _types_alone(held: list[Any], columns: tuple[list[Any], ...], in_dicts: bool, plan: Plan) -> list[set[type]] | None:
+    """The types of what was read of instances, attribute by attribute, if they hold nothing else."""
+    return plan.kinds(held, columns)
+
+
+def _give_each(mapping: dict[int, Any], places: list[int], cls: type) -> None:
+    """A new instance of a class for each of these."""
+    mapping.update(zip(places, [cls() for _ in places]))
+
+
+# Of what the gradients of what is alike are made: a class of named tuples, or the keys of dicts.
+RowForm = type | tuple[Any, ...]
+
+
+def _rows(form: RowForm, columns: list[Any], count: int) -> list[Any] | None:
+    """The gradients of so many, from the columns of what they hold: a list of cotangents, or something else where there are none.
+    None if they are to be made one by one."""
+    none = True  # whether there may be one that has nothing
+    given: list[list[Any]] = []  # the columns in which there is something
+    for column in columns:
+        if type(column) is list:
+            kinds = set(map(type, column))
+            if Refused in kinds:
+                return None
+            none = none and _NONE in kinds
+            if kinds != _NOTHING_GIVEN:
+                given.append(column)
+    if not none:
+        return _made(form, zip(*columns))
+    with_some = _with_some(given)
+    result = [None] * count
+    those = zip(*[map(column.__getitem__, with_some) if type(column) is list else column for column in columns])
+    for k, gradient in zip(with_some, _made(form, those)):
+        result[k] = gradient
+    return result
+
+
+def _made(form: RowForm, values: Iterable[tuple[Any, ...]]) -> list[Any]:
+    if isinstance(form, tuple):
+        return [dict(zip(form, row)) for row in values]
+    return list(map(tuple.__new__, repeat(form), values))
+
+
+def _with_some(columns: list[list[Any]]) -> list[int]:
+    """The numbers of the rows in which not all is None."""
+    found: list[int] = []
+    for column in columns:
+        here = list(compress(count(), map(operator.is_not, column, repeat(None))))
+        if here != found:
+            found = sorted({*found, *here}) if found else here
+    return found
+
+
+def _in_python(function: Any) -> Any:
+    """A built-in function that does what this one does."""
+    return pulls.deferred("look", function, start=pulls.ALIKE)
+
+
+types_in, identities, types_alone = map(_in_python, (_types_in, _identities, _types_alone))
+give_each, rows = map(_in_python, (_give_each, _rows))
+
+
+def _natively() -> None:
+    pulls.settle(types_in, "zyg_types_in", part="alike")
+    pulls.settle(identities, "zyg_identities", part="alike")
+    pulls.settle(types_alone, "zyg_types_alone", part="alike")
+    pulls.settle(give_each, "zyg_give_each", part="alike")
+    pulls.settle(rows, "zyg_gradients", Refused, part="alike")
+
+
+pulls.ALIKE.when_started(_natively)
 
 
 def _compiled(expression: str) -> Callable[..., Any]:

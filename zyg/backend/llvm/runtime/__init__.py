@@ -53,11 +53,12 @@ PARTS: dict[str, tuple[str, ...]] = {
         "zyg_add_all", "zyg_add_part", "zyg_join", "zyg_pull_part", "zyg_pull_joined", "zyg_pull_permuted", "zyg_pull_reversed",
         "zyg_pull_set", "zyg_pull_summed", "zyg_pull_united", "zyg_add_keys", "zyg_add_at_places", "zyg_made_list", "zyg_all_real",
     ),
+    "alike": ("zyg_types_in", "zyg_identities", "zyg_types_alone", "zyg_give_each", "zyg_gradients"),
     "boxes": ("zyg_box_any", "zyg_box_readonly", "zyg_pin"),
     "control": ("zyg_poll", "zyg_work", "zyg_gil_give", "zyg_gil_take", "zyg_stack_limit", "zyg_main_thread"),
 }  # fmt: skip
 HOT = {"fastpaths", "shelves"}  # parts that LLVM optimises
-LARGE = {"pulls", "cotangents"}  # parts that LLVM simplifies, but takes no care with their code
+LARGE = {"pulls", "cotangents", "alike"}  # parts that LLVM simplifies, but takes no care with their code
 # Parts for scalars are compiled in less time than it takes to load what finds code on disk, if that is not loaded yet.
 QUICK = {"callables", "entries", "placed", "objects", "numbers", "control"}
 HOMES = {symbol: part for part, symbols in PARTS.items() for symbol in symbols}
