@@ -164,8 +164,10 @@ class Typing:
         """The type of an argument: arrays, also those in containers, are told apart by which axes are of length 1, and those that are
         arguments themselves and in Fortran order from other strided ones."""
         self.sizes = True
-        found = self.of(value)
-        self.sizes = False
+        try:
+            found = self.of(value)
+        finally:
+            self.sizes = False
         if isinstance(found, Sized) and found.array.layout != "C" and value.flags.f_contiguous and min(value.shape) > 1:
             return Fortran(replace(found.array, layout="C"))
         return found

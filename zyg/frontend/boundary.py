@@ -83,7 +83,7 @@ class Assembly:
         if isinstance(type, t.Fortran):
             return as_given(self.e, self.of(type.transpose))
         if isinstance(type, t.Sized):
-            return with_ones(self.e, self.of(type.long), type)
+            return with_ones(self.e, self.of(type.array), type.ones)
         if isinstance(type, t.NoneType):
             return Known(None)
         if isinstance(type, t.Const):

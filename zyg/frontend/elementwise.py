@@ -376,7 +376,7 @@ def broadcast(e: Evaluator, a: ArrayValue, shape: Sequence[Value]) -> Value:
     if len(own) == len(shape) and all(whole):
         return a.value
     axes = tuple([axis for axis, as_long in enumerate(whole) if as_long])
-    attrs: dict[str, Any] = {"whole": axes} if axes else {}
+    attrs: dict[str, Any] = {"unrepeated": axes} if axes else {}
     return e.op("broadcast", a.value, *shape, type=Array(a.type.dtype, len(shape), "A", a.type.writable), **attrs)
 
 

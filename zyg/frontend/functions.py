@@ -20,7 +20,7 @@ from .evaluator import Evaluator, Inference
 from .frames import Context, Frame, Stop
 from .prepare import Prepared, prepare
 from .scalars import scalar_value
-from .sized import Given, as_given, tell
+from .sized import ResultLengths, lengths_of_result, tell
 from .values import (
     DIFFERENTIABLE,
     NUMBER_CLASSES,
@@ -176,7 +176,7 @@ class Specialisation:
     result: tuple[list[Abstract], Heap] | None = None
     outline: Hashable = None
     leaves: list[Value] = field(default_factory=list)
-    lengths: list[Given] = field(default_factory=list)  # of each of these
+    lengths: list[ResultLengths] = field(default_factory=list)  # of each of these
     called: bool = False  # while it was being inferred
     ready: bool = False  # it has no body here (readymade.py)
     round: int = 0
@@ -476,7 +476,7 @@ def _infer_body(
     }
     shape = Outline(after)
     spec.outline = shape.of([result, *objects])
-    spec.lengths = [as_given(inner, v) for v in shape.leaves]
+    spec.lengths = [lengths_of_result(inner, v) for v in shape.leaves]
     # A value that is returned twice, or a constant, needs a name of its own in the template.
     stand_ins = [Value(v.type, v.name) for v in shape.leaves]
     inner.builder.ret(*shape.leaves)

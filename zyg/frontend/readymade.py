@@ -29,7 +29,7 @@ from zyg.ir.records import record, replace
 from zyg.ir.types import SCALARS, Array, Scalar, Type
 from zyg.rules import users_rules
 
-from .sized import Given
+from .sized import ResultLengths
 from .values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number, Same, TupleValue
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _versions() -> tuple[str, ...]:
 
 def find(
     e: Evaluator, f: FunctionValue, name: str, leaves: Sequence[Value], function: str
-) -> tuple[Function, Abstract, list[Given]] | None:
+) -> tuple[Function, Abstract, list[ResultLengths]] | None:
     """The function that takes these values, what it gives, in terms of the results of its instruction, and how long arrays among these are."""
     found = _halves(e, name) or _whole(name)
     if found is None:
@@ -212,7 +212,7 @@ def want(code: Readymade) -> None:
 # --------------------------------------------------------------------------------------------------- keeping
 
 
-def offer(e: Evaluator, name: str, function: Function, value: Abstract, lengths: Sequence[Given]) -> None:
+def offer(e: Evaluator, name: str, function: Function, value: Abstract, lengths: Sequence[ResultLengths]) -> None:
     """Have a function, which gives this value, kept by this name if that is possible."""
     with suppress(_NotPlain):
         types = tuple(map(_written, function.results, lengths))
@@ -290,7 +290,7 @@ def _formed(form: Any, leaves: Iterator[Value]) -> Any:
     return ComplexArrayValue(_formed(rest[0], leaves))
 
 
-def _written(type: Type, lengths: Given) -> Any:
+def _written(type: Type, lengths: ResultLengths) -> Any:
     if isinstance(type, Array):
         return str(type.dtype), type.ndim, type.layout, type.writable, lengths
     if not isinstance(type, Scalar):

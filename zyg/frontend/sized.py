@@ -1,9 +1,8 @@
 """Arguments of which is known which axes are of length 1.
 
-An array that is an argument, or in a container that is one, comes without its axes of length 1 (ir/types.py, Sized), and is seen with them: so a column is broadcast
-along its rows as one that the program made, `x[:, None]`.  None of its other axes is of length 1, so that they are not repeated: what
-they are put together with is as long or does not fit.  Code that asked at each operator which of the two it is would need loops for
-either.
+Of an array that is an argument, or in a container that is one, the type says which axes are of length 1 (ir/types.py, Sized): along these it
+is repeated, along all others what it is put together with is as long or does not fit.  Code that asked at each operator which of the two
+it is would need loops for either.
 """
 
 from __future__ import annotations
@@ -12,26 +11,23 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from zyg.ir.core import Const, Value, array_type, const
-from zyg.ir.types import Array, Sized
+from zyg.ir.types import Array
 
 from .turned import is_long
-from .values import Abstract, ComplexArrayValue, leaf_values
+from .values import Abstract, ArrayValue, ComplexArrayValue, leaf_values
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator
 
 
-def with_ones(e: Evaluator, long: Abstract, type: Sized) -> Abstract:
-    """An argument, from the array without its axes of length 1."""
-    from .arrays import memory, seen
+def with_ones(e: Evaluator, argument: Abstract, ones: tuple[int, ...]) -> Abstract:
+    """An argument whose axes `ones`, and no others, are of length 1."""
+    from .arrays import memory, ndim, of_kind
 
-    floats = memory(long)
-    e.sized[floats.value] = frozenset(range(type.long.ndim))
-    if not type.ones:
-        return long
-    made = seen(e, long, "".join("n" if axis in type.ones else ":" for axis in range(type.array.ndim)))
-    memory(made).value.name = floats.value.name
-    return made
+    floats = memory(argument)
+    known: list[bool | None] = [axis in ones for axis in range(ndim(argument))]
+    known += [False] * (floats.type.ndim - len(known))  # (the parts of complex numbers)
+    return of_kind(argument, ArrayValue(as_sized(e, floats.value, tuple(known))))
 
 
 Sizes = tuple[bool | None, ...]  # per axis of an array whether it is of length 1, None if that is not known
@@ -43,7 +39,7 @@ def sizes(e: Evaluator, v: Abstract) -> Iterator[Sizes | None]:
         known: Sizes = ()
         if isinstance(leaf.type, Array):
             lengths = [e.dim(leaf, axis) for axis in range(leaf.type.ndim)]
-            known = tuple([False if is_not_one(e, d) else True if isinstance(d, Const) else None for d in lengths])
+            known = tuple([False if is_not_one(e, d) else True if _is_one(d) else None for d in lengths])
         yield known if any(one is not None for one in known) else None
 
 
@@ -52,24 +48,23 @@ def as_sized(e: Evaluator, param: Value, known: Sizes | None) -> Value:
     if known is None:
         return param
     e.sized[param] = frozenset(axis for axis, one in enumerate(known) if one is False)
-    type = array_type(param)
-    if True not in known or type.layout != "C":
+    if True not in known:
         return param
-    lengths = [const(1) if one else e.dim(param, axis) for axis, one in enumerate(known)]
-    return e.op("reshape", param, *lengths, type=type, name=param.name)
+    type, name = array_type(param), param.name
+    if type.layout == "C":
+        lengths = [const(1) if one else e.dim(param, axis) for axis, one in enumerate(known)]
+        return e.op("reshape", param, *lengths, type=type, name=name)
+    # The first element along such axes, with the strides that they have.
+    first = [const(n) for one in known if one for n in (0, 1, 1)]
+    return e.op("view", param, *first, type=type, name=name, spec="".join("s" if one else ":" for one in known))
 
 
 def joint(e: Evaluator, lengths: Sequence[Value]) -> Value | None:
     """The length of an axis that arrays with axes of these lengths have together, if that is known and they fit."""
-    known: Value | None = const(1)
-    for d in lengths:
-        if known is d or isinstance(d, Const) and d.value == 1:
-            continue
-        if isinstance(known, Const) and known.value == 1 or is_not_one(e, d):
-            known = d
-        elif not (isinstance(known, Const) and isinstance(d, Const)) and (known is None or not is_not_one(e, known)):
-            known = None
-    return known
+    different = list(dict.fromkeys(d for d in lengths if not _is_one(d)))
+    if len(different) > 1:
+        return next((d for d in different if is_not_one(e, d)), None)
+    return different[0] if different else const(1)
 
 
 def of_lengths(e: Evaluator, made: Abstract, lengths: Sequence[Value | None]) -> Abstract:
@@ -100,10 +95,10 @@ def as_long_as_all(e: Evaluator, joined: Abstract, of: Sequence[Abstract]) -> Ab
 
 
 # Lengths: numbers, a parameter (-1), that of an axis of a parameter, or not known.
-Given = tuple[int | tuple[int, int] | None, ...]
+ResultLengths = tuple[int | tuple[int, int] | None, ...]
 
 
-def as_given(e: Evaluator, result: Value) -> Given:
+def lengths_of_result(e: Evaluator, result: Value) -> ResultLengths:
     """How long an array is that the function under construction returns."""
     if not isinstance(result.type, Array):
         return ()
@@ -118,7 +113,7 @@ def as_given(e: Evaluator, result: Value) -> Given:
     return tuple([given(e.dim(result, axis)) for axis in range(result.type.ndim)])
 
 
-def tell(e: Evaluator, results: Sequence[Value], given: Sequence[Given], operands: Sequence[Value]) -> None:
+def tell(e: Evaluator, results: Sequence[Value], given: Sequence[ResultLengths], operands: Sequence[Value]) -> None:
     """The arrays that a call gives are as long as the function says, which got these operands."""
 
     def told(length: int | tuple[int, int] | None) -> Value | None:
@@ -130,6 +125,10 @@ def tell(e: Evaluator, results: Sequence[Value], given: Sequence[Given], operand
     for result, lengths in zip(results, given):
         if any(length is not None for length in lengths):
             e.told[result] = list(map(told, lengths))
+
+
+def _is_one(length: Value) -> bool:
+    return isinstance(length, Const) and length.value == 1
 
 
 def is_not_one(e: Evaluator, length: Value) -> bool:

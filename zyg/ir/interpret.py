@@ -178,7 +178,7 @@ def leaves_of(value: Any, type: Type) -> list[Any]:
     if isinstance(type, t.Fortran):
         return leaves_of(value.T, type.transpose)
     if isinstance(type, t.Sized):
-        return leaves_of(value.squeeze(type.ones), type.long)
+        return leaves_of(value, type.array)
     if isinstance(type, (t.Tuple, t.ListType)):
         return [leaf for v, x in zip(value, type.items, strict=True) for leaf in leaves_of(v, x)]
     if isinstance(type, t.DictType):

@@ -212,22 +212,20 @@ class ComplexArray(Type):
 
 @record(frozen=True, slots=True)
 class Sized(Type):
-    """An argument that is an array of which is known which axes are of length 1: `ones`, and no other. Its leaf is that of the array
-    without these axes."""
+    """An argument that is an array of which is known which axes are of length 1: `ones`, and no other.
+
+    >>> print(Sized(Array(F64, 2), (1,)), Sized(Array(F64, 2)))
+    array<f64, 2, C, axis 1 of length 1> array<f64, 2, C>
+    """
 
     array: Array | ComplexArray
     ones: tuple[int, ...] = ()
 
-    @property
-    def long(self) -> Array | ComplexArray:
-        """The array without its axes of length 1."""
-        a, ndim = self.array, self.array.ndim - len(self.ones)
-        if isinstance(a, Array):
-            return Array(a.dtype, ndim, a.layout, a.writable)
-        return ComplexArray(ndim, a.layout, a.writable)
-
     def __str__(self) -> str:
-        return str(self.array)
+        if not self.ones:
+            return str(self.array)
+        axes = ", ".join(map(str, self.ones))
+        return f"{str(self.array)[:-1]}, ax{'e' if len(self.ones) > 1 else 'i'}s {axes} of length 1>"
 
 
 @record(frozen=True, slots=True)
@@ -486,7 +484,7 @@ def children(t: Type) -> tuple[Type, ...]:
     if isinstance(t, Fortran):
         return (t.transpose,)
     if isinstance(t, Sized):
-        return (t.long,)
+        return (t.array,)
     if isinstance(t, PullbackType):
         return t.saved
     return ()

@@ -61,7 +61,7 @@ class Unboxing(PythonObjects):
     def unbox_argument(self, type: Type, o: str, miss: str) -> list[str]:
         """The same of an argument, where an array in Fortran order is not of the type of any strided array."""
         leaves = self.unbox(type, o, miss)
-        if isinstance(type, Sized) and type.long.layout != "C" and type.long.ndim == type.array.ndim > 1:
+        if isinstance(type, Sized) and type.array.layout != "C" and type.array.ndim > 1 and not type.ones:
             e = self.e
             flag = e.let(f"and i32 {self.field('i32', o, layout.ARRAY_FLAGS)}, {layout.FLAG_F_CONTIGUOUS}")
             told = e.let(f"icmp eq i32 {flag}, 0")
@@ -373,16 +373,10 @@ class Unboxing(PythonObjects):
         return base + shape[::-1] + ["2"] * isinstance(item, ComplexArray)
 
     def unbox_sized(self, type: Sized, o: str, miss: str) -> list[str]:
-        """The components of the array without its axes of length 1."""
-        item = type.array
-        numbers = TYPE_NUMBERS[item.dtype] if isinstance(item, Array) else [np.dtype(complex).num]
-        base, shape, strides = self.unbox_ndarray(item, numbers, o, miss)
-        for axis, length in enumerate(shape):
+        leaves = self.unbox(type.array, o, miss)
+        for axis, length in enumerate(leaves[2 : 2 + type.array.ndim]):
             self.e.require(self.e.let(f"icmp {'eq' if axis in type.ones else 'ne'} i64 {length}, 1"), miss)
-        shape, strides = ([x for axis, x in enumerate(of) if axis not in type.ones] for of in (shape, strides))
-        if isinstance(item, ComplexArray):
-            shape, strides = [*shape, "2"], [*strides, "8"] if item.layout != "C" else []
-        return base + shape + strides
+        return leaves
 
     def unbox_ndarray(
         self,

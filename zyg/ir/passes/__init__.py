@@ -68,8 +68,8 @@ _side_by_side, _writes = _later("side_by_side"), _later("writes")
 # What a pass is about: it has nothing to do where none of these operations is.
 ABOUT: dict[str, frozenset[str]] = {
     "mem2reg": frozenset({"alloc"}),
-    "shapes": frozenset({"broadcast"}),
-    "lengths": frozenset({"broadcast"}),
+    "shapes": frozenset({"broadcast", "reshape"}),
+    "lengths": frozenset({"broadcast", "reshape"}),
     "orders": frozenset({"strided", "arrange"}),
     "called_once": frozenset({"apply"}),
     "effects": frozenset({"apply"}),

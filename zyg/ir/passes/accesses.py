@@ -213,7 +213,7 @@ class Views(Lengths):
         for axis, length in enumerate(own):
             position = axis + len(shape) - len(own)
             at = index[position]
-            whole = length is not None and same(length, shape[position]) or axis in instr.attrs.get("whole", ())
+            whole = length is not None and same(length, shape[position]) or axis in instr.attrs.get("unrepeated", ())
             if is_one(length):
                 result.append(const(0))
             elif whole:

@@ -27,7 +27,7 @@ from ..core import Target as Edge
 from ..readymade import is_library
 from ..reductions import Running, combine, identity
 from ..types import I64, Array, Scalar, Type
-from .accesses import Access, Assumption, From, Index, Views, groups
+from .accesses import Access, Assumption, From, Index, Views, groups, is_one
 from .fuse import returns
 from .merge import SILENT
 from .neighbours import groups_of
@@ -159,8 +159,8 @@ class Expansion:
     def in_steps(self, arrays: list[Value], shape: list[Value]) -> None:
         """A loop for each dimension, over elements that may lie anywhere."""
         self.contiguous = False
-        self.accesses = {v: self.views.access(v, None) or _plain(v) for v in arrays}
-        self.lengths = shape
+        accesses = {v: self.views.access(v, None) or _plain(v) for v in arrays}
+        self.accesses, self.lengths = self.without_ones(accesses, shape)
         self.fill_what_is_added_to()
         self.b.jump(self.after, *self.loops())
 
@@ -171,7 +171,8 @@ class Expansion:
             if made is not None and made.op in ("broadcast", "alloc", "reshape"):
                 return list(made.operands if made.op == "alloc" else made.operands[1:])
         first = min(arrays, key=lambda v: array_type(v).layout != "C")
-        return [self.b.op("dim", first, axis=axis) for axis in range(array_type(first).ndim)]
+        known = self.views.lengths(first)
+        return [d if d is not None and is_one(d) else self.b.op("dim", first, axis=n) for n, d in enumerate(known)]
 
     def conditions(
         self, accesses: dict[Value, Access], assumptions: list[Assumption], shape: list[Value]
@@ -189,7 +190,7 @@ class Expansion:
     def collapsed(self, accesses: dict[Value, Access], shape: list[Value]) -> None:
         """Few loops over contiguous arrays."""
         b = self.b
-        accesses, shape = self.in_memory_order(accesses, shape)
+        accesses, shape = self.in_memory_order(*self.without_ones(accesses, shape))
         together = groups(list(accesses.values()), len(shape))
         self.lengths = []
         for group in together:
@@ -209,6 +210,43 @@ class Expansion:
             )
         self.fill_what_is_added_to()
         b.jump(self.after, *self.loops())
+
+    def without_ones(
+        self, accesses: dict[Value, Access], shape: list[Value]
+    ) -> tuple[dict[Value, Access], list[Value]]:
+        """The same without loops that are known to be of one round, and without the axes of the arrays that they would go through: the
+        innermost loop is one that moves something."""
+        left = [n for n, length in enumerate(shape) if not is_one(length)] or [*range(len(shape))][-1:]
+        if len(left) == len(shape):
+            return accesses, shape
+        of = {loop: n for n, loop in enumerate(left)}
+        seen: dict[tuple[Value, tuple[int, ...]], Value] = {}
+        result: dict[Value, Access] = {}
+        for v, a in accesses.items():
+            index = tuple(i.start if isinstance(i, From) and i.loop not in of else i for i in a.index)
+            gone = tuple(axis for axis, i in enumerate(index) if type(i) is int and i not in of)
+            if (a.array, gone) not in seen:
+                seen[a.array, gone] = self.without_axes(a.array, gone)
+            kept = tuple(i for axis, i in enumerate(index) if axis not in gone)
+            result[v] = Access(seen[a.array, gone], kept).renumbered(of)
+        return result, [shape[loop] for loop in left]
+
+    def without_axes(self, array: Value, axes: tuple[int, ...]) -> Value:
+        """An array without axes of length 1."""
+        if not axes:
+            return array
+        b, type = self.b, array_type(array)
+        reduced = Array(type.dtype, type.ndim - len(axes), type.layout, type.writable)
+        if type.layout == "C":
+            known = self.views.lengths(array)
+            lengths = [d if d is not None else b.op("dim", array, axis=n) for n, d in enumerate(known) if n not in axes]
+            made = b.op("reshape", array, *lengths, type=reduced)
+        else:
+            spec = "".join("i" if n in axes else ":" for n in range(type.ndim))
+            made = b.op("view", array, *[const(0)] * len(axes), type=reduced, spec=spec)
+        assert b.block is not None
+        self.views.add(b.block.instrs[-1:])
+        return made
 
     def in_memory_order(
         self, accesses: dict[Value, Access], shape: list[Value]

@@ -89,7 +89,7 @@ def _drop_full_broadcasts(function: Function) -> None:
     for block in function.blocks:
         for n, instr in enumerate(block.instrs):
             if instr.op == "broadcast" and (
-                len(instr.attrs.get("whole", ())) == len(instr.operands) - 1
+                len(instr.attrs.get("unrepeated", ())) == len(instr.operands) - 1
                 or _same(known.lengths(instr.operands[0]), instr.operands[1:])
             ):
                 spec = ":" * (len(instr.operands) - 1)
@@ -454,7 +454,7 @@ class _Broadcasts:
             known = self.seen.get(v)
             source = v if known is None else known.operands[0]
             shown = Value(Array(v.type.dtype, len(lengths), "A", v.type.writable), v.name)
-            attrs = {"whole": whole} if (whole := _whole(seen, known)) else {}
+            attrs = {"unrepeated": whole} if (whole := _whole(seen, known)) else {}
             inputs[v] = instr = Instr("broadcast", [source, *lengths], [shown], attrs, [], seen.position)
             self.seen[shown] = instr
             users[shown] = [first]
@@ -483,11 +483,11 @@ class _Broadcasts:
 def _whole(seen: Instr, before: Instr | None) -> tuple[int, ...]:
     """The axes that are known not to be repeated of an array that is seen as another one was, of which it was an operand: itself, or what it
     was `before` it was seen in the shape of that one."""
-    whole = seen.attrs.get("whole", ())
+    whole = seen.attrs.get("unrepeated", ())
     if before is None:
         return whole
     missing = len(before.operands) - 1 - array_type(before.operands[0]).ndim
-    return tuple(axis for axis in before.attrs.get("whole", ()) if axis + missing in whole)
+    return tuple(axis for axis in before.attrs.get("unrepeated", ()) if axis + missing in whole)
 
 
 def _look_through(function: Function, whole: Instr, users: Sequence[Instr]) -> list[Instr]:

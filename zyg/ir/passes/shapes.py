@@ -5,7 +5,7 @@
         h = np.tanh(row + h)
 
 Input: any function.  Output: `dim` of such a parameter is the length that the
-array has on the way into the loop, and `broadcast` to an array's own shape is a view of all of it.  cse and fold finish what
+array has on the way into the loop, that of an array which is made here the length it is made with, `reshape` to an array's own shape is the array, and `broadcast` to it a view of all of it.  cse and fold finish what
 follows for comparisons and guards.
 
 What is assumed of the parameters of all loops is tested on the ways back, and dropped where it does not hold, until nothing
@@ -109,8 +109,16 @@ class Shapes:
         changed = False
         for block in self.function.blocks:
             for n, instr in enumerate(block.instrs):
-                if instr.op == "dim" and instr.operands[0] in self.assumed:
-                    replaced[instr.result] = self.assumed[instr.operands[0]][instr.attrs["axis"]]
+                if instr.op == "dim":
+                    lengths = self.assumed.get(instr.operands[0]) or self.lengths_at_making(instr.operands[0])
+                    if lengths is not None:
+                        replaced[instr.result] = lengths[instr.attrs["axis"]]
+                elif (
+                    instr.op == "reshape"
+                    and instr.result.type == instr.operands[0].type
+                    and self.shape(instr.operands[0]) == [*map(self.token, instr.operands[1:])]
+                ):
+                    replaced[instr.result] = instr.operands[0]
                 elif instr.op == "broadcast" and self.shape(instr.operands[0]) == [
                     *map(self.token, instr.operands[1:])
                 ]:
@@ -118,8 +126,16 @@ class Shapes:
                     attrs = {"spec": ":" * (len(instr.operands) - 1)}
                     block.instrs[n] = Instr("view", given, instr.results, attrs, [], instr.position)
                     changed = True
-        replace_uses(self.function, replaced)
+        last = lambda v: last(replaced[v]) if v in replaced else v
+        replace_uses(self.function, {v: last(by) for v, by in replaced.items()})
         return changed or bool(replaced)
+
+    def lengths_at_making(self, array: Value) -> list[Value] | None:
+        """The lengths that an array was made with."""
+        instr = self.made.get(array)
+        if instr is None or instr.op not in ("alloc", "reshape", "broadcast"):
+            return None
+        return instr.operands if instr.op == "alloc" else instr.operands[1:]
 
     # ------------------------------------------------------------------------------------------------ tokens
 

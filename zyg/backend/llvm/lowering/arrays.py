@@ -254,7 +254,7 @@ def broadcast(e: FunctionLowering, instr: Instr) -> None:
     shape = [e.value(v) for v in instr.operands[1:]]
     missing = len(shape) - len(a.shape)
     strides = ["0"] * missing
-    whole = instr.attrs.get("whole", ())
+    whole = instr.attrs.get("unrepeated", ())
     for axis, (extent, stride) in enumerate(zip(a.shape, strides_of(e, a), strict=True)):
         repeats = "" if axis in whole else e.let(f"icmp eq i64 {extent}, 1")
         strides.append(e.let(f"select i1 {repeats}, i64 0, i64 {stride}") if repeats else stride)
