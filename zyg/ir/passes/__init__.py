@@ -160,6 +160,7 @@ FULL: list[Pass] = [
         "what is asked of a derivative is known before its loops are written",
         whole_module=True,
     ),
+    Pass("simplify_cfg", simplify_cfg.run, "how its arguments were made is seen"),
     Pass("orders", _orders, "as before; where nothing is differentiated this is the first time"),
     Pass("effects", _effects, "as before, of what differentiation made as well", whole_module=True),
     Pass("lengths", _lengths, "what need not be broadcast is fused; before differentiation it has been found out"),
