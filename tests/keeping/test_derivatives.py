@@ -34,7 +34,7 @@ def program(body, before="", arguments="x, k=1.5"):
     return GIVEN + before + function(body, arguments)
 
 
-PLAIN = program("return np.sum(np.sin(x) * x ** 2) * k")
+PLAIN = program("return np.sum(np.sqrt(x) * x ** 2) * k")
 CALLING = program(
     "return np.sum(g(x) * c) * k + kept_helper.h(x[0])",
     "import kept_helper\nc = np.arange(4.0)\ndef g(x): return x ** 3\n",
@@ -66,7 +66,7 @@ METHOD = (
     + "class P:\n    def __init__(self, a): self.a = a\n    @zyg.jit(cache=True)\n    def m(self, x, k=1.5): return self.a * np.sum(x ** 3) * k\np = P(2.0)\n"
 )
 OTHERS = {
-    "of what is captured": (CAPTURING + "f = make(np.arange(4.0), np.sin)\n", "zyg.pushforward(f, x)[1](v), zyg.jvp(f, (x,), (v,)), zyg.gradient(f, x)"),
+    "of what is captured": (CAPTURING + "f = make(np.arange(4.0), np.sqrt)\n", "zyg.pushforward(f, x)[1](v), zyg.jvp(f, (x,), (v,)), zyg.gradient(f, x)"),
     "of a method": (METHOD, "zyg.gradient(p.m, x), zyg.jacobian(p.m, x), zyg.jvp(p.m, (x,), (v,))"),
     "of a partial": ("import functools\n" + program("return np.sum(y * x ** 3)", arguments="y, x"), "zyg.gradient(functools.partial(f, x), v)"),
     "of a derivative": (PLAIN, "zyg.jacobian(zyg.grad(f), x), zyg.gradient(zyg.derivative(zyg.jit(lambda y: y ** 3, cache=True)), 2.0)"),
@@ -99,7 +99,7 @@ CHANGED = {
     "a callee of another module": ((CALLING, HELPER), (CALLING, "def h(x): return x ** 5")),
     "the type of a global": (CALLING, CALLING.replace("np.arange(4.0)", "2.0")),
     "a default": (PLAIN, PLAIN.replace("k=1.5", "k=(1.5, 2.0)[1]")),
-    "a function that is captured": (CAPTURED.format("2.0", "np.sin"), CAPTURED.format("2.0", "np.cos")),
+    "a function that is captured": (CAPTURED.format("2.0", "np.sqrt"), CAPTURED.format("2.0", "np.square")),
     "an option": (PLAIN, PLAIN.replace("cache=True", "cache=True, error_model='numpy'")),
 }
 
