@@ -121,6 +121,11 @@ def _effects(module: Module, entry: str, shared: frozenset[int]) -> str:
     return ""
 
 
+def note_calls_out(inferred: Any, calls: bool) -> None:
+    """Have it known of a program that was found on disk."""
+    _calling[inferred] = calls
+
+
 def called_out(module: Module, entry: str) -> Any:
     """A Python function that a function, or one that it calls, calls for more than its value; None if there is none."""
     for instr in instructions(module, entry):

@@ -17,7 +17,7 @@ import threading
 import types
 import warnings
 import weakref
-from collections.abc import Callable, Container, Generator
+from collections.abc import Callable, Container, Generator, Iterator
 from typing import Any, cast
 
 from . import params, pipeline, rules
@@ -35,9 +35,19 @@ from .errors import (
     UntypableValue,
 )
 from .fallback import Refusal, Refusals, fall_back, may_fall_back
+from .ir.options import Options
 from .ir.records import record, replace
-from .ir.types import MUTABLE, Type, children
-from .transforms import DIRECT_KINDS, Transform, argument_name, check_one_variable, chosen, describe, effective_options
+from .ir.types import MUTABLE, Const, Tuple, Type, children
+from .transforms import (
+    DIRECT_KINDS,
+    Transform,
+    argument_name,
+    check_one_variable,
+    chosen,
+    describe,
+    effective_options,
+    transform_of,
+)
 from .typeof import MAX_LIST, MAX_ROWS, Typing, plain_class
 
 # So many specialisations of one function are kept; more of them warn, and push out the oldest.
@@ -179,6 +189,15 @@ class Specialisation:
         found = ", ".join(type(a).__name__ for a in args)
         types = ", ".join(map(str, self.compiled.inferred.parameters))
         raise InternalError(f"{self.name}: the native entry refused arguments ({found}) of types ({types})", "entry")
+
+
+def _constants(types: tuple[Type, ...]) -> Iterator[Any]:
+    """The constants among arguments, those in tuples included."""
+    for type in types:
+        if isinstance(type, Const):
+            yield type.value
+        elif isinstance(type, Tuple):
+            yield from _constants(type.items)
 
 
 def _is_mutable(type: Type) -> bool:
@@ -466,8 +485,9 @@ class Dispatcher:
 
     def _keep_way(self, args: tuple[Any, ...], keywords: dict[str, Any], apart: int, by_value: ByValue) -> None:
         """Have other processes know what has helped where this call was refused at first."""
-        if effective_options(self.transform).cache:
-            program = self._program(self.types_of(args, keywords, MAX_ROWS, ByValue()), tuple(keywords), False)
+        types = self.types_of(args, keywords, MAX_ROWS, ByValue())
+        if self.options(types).cache:
+            program = self._program(types, tuple(keywords), False)
             program.keep_way((apart, tuple(sorted(by_value.arguments, key=str)), by_value.variables))
 
     def _by_known_way(self, types: tuple[Type, ...], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -499,7 +519,7 @@ class Dispatcher:
                     if specialisation.entry is not before:
                         self._install()
                     return specialisation
-            if compiles and apart == MAX_ROWS and by_value == ByValue() and effective_options(self.transform).cache:
+            if compiles and apart == MAX_ROWS and by_value == ByValue() and self.options(types).cache:
                 found = self._by_known_way(types, args, keywords)
                 if found is not None:
                     return found
@@ -515,12 +535,20 @@ class Dispatcher:
 
     # ---------------------------------------------------------------------------------------- compiling
 
+    def options(self, types: tuple[Type, ...]) -> Options:
+        """Those that a call with arguments of these types is compiled with. The function may be one of the arguments: then it says
+        whether what is made of it is kept."""
+        options = effective_options(self.transform)
+        if self.transform.kind in DIRECT_KINDS:
+            given = [effective_options(found) for x in _constants(types) if (found := transform_of(x)) is not None]
+            options = replace(options, cache=any(one.cache for one in given))
+        return options
+
     def request(self, types: tuple[Type, ...], keywords: tuple[str, ...], fixed: bool) -> pipeline.Request:
         callee = self._callable()
         if callee is None:
             raise InternalError("the callable of a dispatcher is gone", "dispatch")
-        options = effective_options(self.transform)
-        return pipeline.Request(callee, types, keywords, options, fixed, bool(self.exact), bodies=False)
+        return pipeline.Request(callee, types, keywords, self.options(types), fixed, bool(self.exact), bodies=False)
 
     def _program(self, types: tuple[Type, ...], keywords: tuple[str, ...], fixed: bool) -> Any:
         """A request as it is looked for on disk."""

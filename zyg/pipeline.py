@@ -210,11 +210,12 @@ def compile(request: Request, until: str = "native") -> Any:
             except NeedsBody as found:
                 from .frontend import readymade
 
-                # Once more without that function: it is kept then, with what it lacked.
-                readymade.want(found.code)
-                if found.code.symbol in missing:
-                    request = replace(request, bodies=True)
-                missing.add(found.code.symbol)
+                # Once more without those functions: they are kept then, with what they lacked.
+                for code in found.codes:
+                    readymade.want(code)
+                    if code.symbol in missing:
+                        request = replace(request, bodies=True)
+                    missing.add(code.symbol)
         if kept := sys.modules.get("zyg.frontend.kept"):  # which is loaded where much of zyg's own is read
             kept.store()
         return result

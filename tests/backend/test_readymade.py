@@ -219,6 +219,54 @@ def several(x, y):
         assert lines(HALVES + counted + call + "\nprint(len(times))", place) == [str(least)]
 
 
+USED = """
+from zyg import pipeline
+compile, times = pipeline._compile, []
+pipeline._compile = lambda *args: times.append(1) or compile(*args)
+def values(x, y):
+    counts, edges = np.histogram(x[:, 0], bins=3, weights=y)
+    return np.cumsum(np.sort(y)), x[np.triu_indices(len(x), -3, 2)], counts, edges
+def used(x, y):
+    return sum([np.sum(v ** 3) for v in values(x, y)])
+def unused(x, y):
+    c, g, counts, edges = values(x, y)
+    return np.sum(x * x) * y[0]
+def weighed(x, y):
+    return np.sum(values(x, y)[2] ** 2)
+def raising(x, y):
+    q = np.quantile(y, y[0])
+    return np.sum(x * x)
+"""
+
+
+@each_in_long_turn
+def test_derivatives_go_elsewhere(tmp_path):
+    """What is not differentiated in one program is in another; nobody waits for code that is not wanted."""
+    place, another = tmp_path / "cache", tmp_path / "another"
+    for first, then in (("unused", "used"), ("weighed", "used"), ("used", "unused"), ("used", "weighed")):
+        call = HALVES + USED + f"show(*filter(np.any, zyg.gradient({then}, x, y)))\nprint(*found)\nprint(len(times))"
+        lines(HALVES + USED + f"zyg.gradient({first}, x, y)", place / first)
+        expected = lines(call, another)[:-2]
+        assert lines(call, place / first)[:-2] == expected
+        *again, names, count = lines(call, place / first)
+        assert again == expected and count == "1"
+        wanted = {"places_in_triangle", "least_and_largest", "equal_steps", "weighed_in_bins"}
+        assert wanted <= {*names.split()}
+
+
+@each_in_long_turn
+def test_what_is_not_wanted_raises_all_the_same(tmp_path):
+    call = (
+        HALVES
+        + USED
+        + "y[0] = {}\ntry:\n    show(*zyg.gradient(raising, x, y))\nexcept ValueError as e:\n    print(e)\n"
+    )
+    lines(HALVES + "zyg.gradient(lambda x, y: np.sum(np.quantile(x[:, 0], y)), x, 0.5)", tmp_path)
+    for value in (0.5, 1.5, 1.5):
+        text = lines(call.format(value) + "print(*found)", tmp_path)
+        assert ("range [0, 1]" in text[0]) == (value > 1.0) and "quantiles_of_rows" in text[-1]
+
+
 @each_in_long_turn
 def test_what_is_ready_with_rules_of_users_has_them(tmp_path):
     rule = "@zyg.adjoint(np.sqrt)\ndef rule(x):\n    return np.sqrt(x), lambda d: (0.0 * d,)\n"

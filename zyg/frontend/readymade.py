@@ -48,16 +48,18 @@ _wanted: set[str] = set()  # code whose body was asked for in this process
 @record(frozen=True)
 class Offer:
     """What would be kept of a function if it were compiled by itself (an attribute of it): the name of the entry, and what it gives;
-    `halves`: whether its adjoint may be kept, too.  An offer of a half of that has the summary of the whole function, by which parameters it
-    is differentiated, and which array parameters are lent to it (autodiff/state.py); `made` is what there is of the two halves, which a
-    pullback compiles one after the other."""
+    `halves`: whether its adjoint may be kept, too; `found`: that is there, so others will take it that its own code is.  An offer of a half
+    of that has the summary of the whole function and what that writes to, by which parameters it is differentiated, and which array
+    parameters are lent to it (autodiff/state.py); `made` is what there is of the two halves, which a pullback compiles one after the other."""
 
     name: str
     types: tuple[Any, ...]
     form: Any
     halves: bool = False
+    found: bool = False
     half: str = ""
     summary: tuple[tuple[Any, ...], ...] = ()
+    written: tuple[int, ...] | None = None
     wrt: tuple[int, ...] = ()
     lent: tuple[int, ...] = ()
     made: dict[str, Readymade] | None = None
@@ -129,18 +131,25 @@ def find(
     e: Evaluator, f: FunctionValue, name: str, leaves: Sequence[Value], function: str
 ) -> tuple[Function, Abstract, list[ResultLengths]] | None:
     """The function that takes these values, what it gives, in terms of the results of its instruction, and how long arrays among these are."""
-    found = _halves(e, name) or _whole(name)
+    found = _halves(e, f, name) or _whole(name)
     if found is None:
         return None
     code, types, form = found
-    flows, _, written, *_ = code.summary
-    if e.context.level and (any(flows) or written) and not code.halves:
-        return None  # derivatives may go through it
+    if e.context.level and _leads_derivatives(code, types) and not code.halves:
+        return None
     results = [Value(_type(t)) for t in types]
     params = [Value(v.type, f"a{n}") for n, v in enumerate(leaves)]
     made = function_of(code, function, params, results, e.position)
     made.attrs["name"] = f.code.co_qualname
     return made, _formed(form, iter(results)), [() if isinstance(t, str) else t[-1] for t in types]
+
+
+def _leads_derivatives(code: Readymade, types: Sequence[Any]) -> bool:
+    """Whether derivatives may go through it."""
+    from zyg.autodiff.activity import differentiable
+
+    flows, _, written, *_ = code.summary
+    return bool(written) or any(flow and differentiable(_type(t)) for flow, t in zip(flows, types, strict=True))
 
 
 def _whole(name: str) -> tuple[Readymade, Any, Any] | None:
@@ -153,16 +162,18 @@ def _whole(name: str) -> tuple[Readymade, Any, Any] | None:
     return None if code.symbol in _wanted or not _is_there(code) else (code, types, form)
 
 
-def _halves(e: Evaluator, name: str) -> tuple[Readymade, Any, Any] | None:
-    """The same, with the halves of its adjoint; its own code may not be there."""
+def _halves(e: Evaluator, f: FunctionValue, name: str) -> tuple[Readymade, Any, Any] | None:
+    """The same, with the halves of its adjoint; its own code may not be there. Or there is only that, as no derivative has gone through
+    it until now: if one does, they will be made."""
+    from .functions import WITH_ADJOINT
+
     if not _has_halves(e):
         return None
-    found = _read(_beside(name))
+    whole, found = _whole(name), _read(_beside(name))
     if found is None:
-        return None
-    summary, types, form = found
-    whole = _whole(name)
-    code = Readymade(f"whole_{name}", "", (), False, False, None, (), summary) if whole is None else whole[0]
+        return (replace(whole[0], halves=name), *whole[1:]) if whole is not None and f.code in WITH_ADJOINT else None
+    summary, types, form, written = found
+    code = Readymade(f"whole_{name}", "", (), False, False, None, (), summary, written) if whole is None else whole[0]
     return None if code.symbol in _wanted else (replace(code, halves=name), types, form)
 
 
@@ -215,8 +226,10 @@ def want(code: Readymade) -> None:
 def offer(e: Evaluator, name: str, function: Function, value: Abstract, lengths: Sequence[ResultLengths]) -> None:
     """Have a function, which gives this value, kept by this name if that is possible."""
     with suppress(_NotPlain):
+        halves = _has_halves(e)
+        found = halves and _read(_beside(name)) is not None
         types = tuple(map(_written, function.results, lengths))
-        function.attrs["offer"] = Offer(name, types, _form(value), _has_halves(e))
+        function.attrs["offer"] = Offer(name, types, _form(value), halves, found)
 
 
 def offer_halves(
@@ -227,9 +240,11 @@ def offer_halves(
     halves: tuple[Function, Function],
 ) -> None:
     """Have the halves of its adjoint by these parameters, of which some are lent, kept if the function would be."""
+    from zyg.ir.passes.writes import written_alone
+
     offered: Offer | None = whole.attrs.get("offer")
     if offered is not None and offered.halves:
-        own = replace(offered, summary=summary, wrt=tuple(wrt), lent=tuple(lent), made={})
+        own = replace(offered, summary=summary, written=written_alone(whole), wrt=tuple(wrt), lent=tuple(lent), made={})
         for half, function in zip(("forward", "reverse"), halves):
             function.attrs["offer"] = replace(own, half=half)
 
@@ -242,7 +257,9 @@ def keep(module: Module, offers: dict[str, Readymade], texts: Mapping[str, str])
 
     for name, code in offers.items():
         offered: Offer = module.functions[name].attrs["offer"]
-        own = engine().on_disk(replace(code, summary=summarise(module, name)[name].key()), texts[code.symbol])
+        function = module.functions[name]
+        about = replace(code, summary=summarise(module, name)[name].key(), written=function.attrs.get("written"))
+        own = engine().on_disk(about, texts[code.symbol])
         if own is None:
             continue
         if offered.made is None:
@@ -252,11 +269,23 @@ def keep(module: Module, offers: dict[str, Readymade], texts: Mapping[str, str])
         if len(offered.made) == 2:
             both = _fields(offered.made["forward"]), _fields(offered.made["reverse"])
             disk.store(_beside(offered.name, offered.wrt, offered.lent), marshal.dumps(both))
-            disk.store(_beside(offered.name), marshal.dumps((offered.summary, offered.types, offered.form)))
+            disk.store(
+                _beside(offered.name), marshal.dumps((offered.summary, offered.types, offered.form, offered.written))
+            )
 
 
 def _fields(code: Readymade) -> tuple[Any, ...]:
-    return (code.symbol, code.entry, code.imports, code.needs_ctx, code.fails, code.taken, code.errors, code.summary)
+    return (
+        code.symbol,
+        code.entry,
+        code.imports,
+        code.needs_ctx,
+        code.fails,
+        code.taken,
+        code.errors,
+        code.summary,
+        code.written,
+    )
 
 
 def _form(v: Abstract) -> Any:

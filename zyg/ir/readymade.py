@@ -21,6 +21,7 @@ class Readymade:
     """`entry`: the name of the object file on disk; `imports`: what that takes from elsewhere; `taken`: whether each component of its
     parameters is passed, None for all; `errors`: what the numbers stand for that it gives, from 1 on: exception, message, and
     the types of the values in it; `summary`: the fields of its `activity.Summary`, those that are no lists of numbers as such;
+    `written`: the array parameters that it writes to, if it does nothing else besides giving its results (passes/writes.py);
     `halves`: the name by which those of its adjoint are found, if some are there (frontend/readymade.py)."""
 
     symbol: str
@@ -31,6 +32,7 @@ class Readymade:
     taken: tuple[bool, ...] | None
     errors: tuple[tuple[str, str, tuple[str, ...]], ...]
     summary: tuple[tuple[Any, ...], ...]
+    written: tuple[int, ...] | None = None
     halves: str = ""
 
     def __repr__(self) -> str:
@@ -71,11 +73,11 @@ def require_body(function: Function) -> None:
 
 
 class NeedsBody(Exception):
-    """Somebody has to see into a function that is there as machine code only: the program is compiled again, with its body."""
+    """Somebody has to see into functions that are there as machine code only: the program is compiled again, with their bodies."""
 
-    def __init__(self, code: Readymade):
-        super().__init__(code.symbol)
-        self.code = code
+    def __init__(self, *codes: Readymade):
+        super().__init__(*[code.symbol for code in codes])
+        self.codes = codes
 
 
 __all__ = ["CHANGED", "SHARES", "NeedsBody", "Readymade", "code_of", "function_of", "is_library", "require_body"]

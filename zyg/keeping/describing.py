@@ -73,6 +73,12 @@ def is_zygs(module: Any) -> bool:
     return type(module) is str and module.startswith("zyg.")
 
 
+def reads(x: Any) -> tuple[Any, ...] | None:
+    """The hidden inputs that an object of zyg's own stands for, in whatever variables they are; None for others."""
+    read = getattr(x, "reads", None) if is_zygs(type(x).__module__) else None
+    return read if type(read) is tuple else None
+
+
 def is_known_by_name(x: Any) -> tuple[str, str] | None:
     """Where one finds an object that is what it is as long as Python, NumPy and zyg are of the same versions (and the packages that
     `_version` tells of); None for others."""
@@ -221,6 +227,8 @@ class _Describing:
             return "scalar", x.dtype.str, x.tobytes()
         if cls in (np.finfo, np.iinfo):
             return cls.__name__, self.of(getattr(x, "dtype", None))
+        if (read := reads(x)) is not None:
+            return "reads", cls.__name__, tuple([(source.kind, source.name, self.of(source.type)) for source in read])
         raise NotPlain
 
 
@@ -230,4 +238,4 @@ _tuplegetter: Any = type(vars(namedtuple("_", "x"))["x"])  # the fields of named
 _FIELDS_OF_NAMED_TUPLES = ("_field_defaults", "_field_types")
 
 
-__all__ = ["PLAIN", "NotPlain", "digest", "is_known_by_name", "is_zygs", "named"]
+__all__ = ["PLAIN", "NotPlain", "digest", "is_known_by_name", "is_zygs", "named", "reads"]

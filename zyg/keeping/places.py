@@ -13,6 +13,7 @@ has reached all others, by names, attributes, cells and defaults, and has left a
     ("under", n)            the function of a callable that zyg made
     ("base", n, k)          in the order of class n
     ("item of", n, k)       of tuple n                ("held", n)             a cell with object n
+    ("read", n, k, m)       the variable of hidden input k of n, which has to be object m
     ("gradient", n, names)  the class of gradients by objects of class n; ("gradient by", name, variables)
     ("named", module, name) for what is known by its name; ("module", name); ("names of", module)
 
@@ -35,7 +36,7 @@ from ..homes import found
 from ..ir import types as t
 from ..ir.records import _FIELDS
 from ..transforms import transform_of
-from .describing import PLAIN, NotPlain, digest, is_zygs, named
+from .describing import PLAIN, NotPlain, digest, is_zygs, named, reads
 
 Step = tuple[Any, ...]
 _KNOWN = (
@@ -74,11 +75,10 @@ class Places:
         self._alive: list[Any] = []
         for n, x in enumerate(objects):
             self._offer(x, ("given", n))
-        function: Any = objects[0]
-        while function is not None:
-            self.of(function)
-            transform = transform_of(function)
-            function = None if transform is None else transform.function
+        for x in objects:
+            while (transform := transform_of(x)) is not None:
+                self.of(x)
+                x = transform.function
 
     def of(self, x: Any, step: Step | None = None) -> int:
         """The number of an object. `step`: how one may come to it, if it was not met before. Plain data goes by its step only."""
@@ -103,6 +103,14 @@ class Places:
             for part, further in _parts(x, number):
                 self._offer(part, further)
         return number
+
+    def finish(self, objects: Sequence[Any]) -> None:
+        """The variables that objects of the request stand for have to be those that one comes to from the others."""
+        for x in objects:
+            for k, source in enumerate(reads(x) or ()):
+                if not self.knows(source.container):
+                    raise NotPlain
+                self.steps.append((("read", self.of(x), k, self.of(source.container)), None))
 
     def knows(self, x: Any) -> bool:
         """Whether there is a way to an object by now."""
@@ -182,6 +190,13 @@ def _step(take: Any) -> Any:
     return lambda there, n, *rest: take(there[n], *rest)
 
 
+def _read(there: list[Any], n: int, k: int, m: int) -> Any:
+    container = there[n].reads[k].container
+    if container is not there[m]:
+        raise NotPlain
+    return container
+
+
 def _under(x: Any) -> Any:
     transform = transform_of(x)
     if transform is None:  # it was a callable of zyg's, and is none any more
@@ -211,6 +226,7 @@ _STEPS: dict[str, Any] = {
     "base": _step(lambda x, k: x.__mro__[k]),
     "item of": _step(lambda x, k: x[k]),
     "held": _step(types.CellType),
+    "read": _read,
     "gradient": _step(gradient_class),
     "gradient by": lambda there, name, variables: closure_gradient_class(name, variables),
     "named": _by_name,

@@ -137,7 +137,8 @@ def _name_of(request: Request) -> str | None:
 
 class _Writing:
     def __init__(self, request: Request):
-        self.places = Places(given(request.function, request.types))
+        self.given = given(request.function, request.types)
+        self.places = Places(self.given)
 
     def program(self, compiled: Compiled) -> Any:
         inferred, native = compiled.inferred, compiled.native
@@ -161,9 +162,11 @@ class _Writing:
             objects,
             errors,
             effects,
+            departures.calls_out(inferred),
             native.signature.guarded,
             code,
         )
+        self.places.finish(self.given)
         return _plain((self.places.steps, *rest))
 
     def guards(self, guards: tuple[tuple[Any, ...], ...]) -> list[Any]:
@@ -312,6 +315,7 @@ class _Reading:
         objects: Any,
         errors: Any,
         effects: Any,
+        calls_out: bool,
         guarded: bool,
         code: Any,
     ) -> Compiled | None:
@@ -328,6 +332,7 @@ class _Reading:
             tuple([self.guard(*guard) for guard in guards]), request.types, sources, self.type(result),
             tuple([self.write(*one) for one in writes]), anew,
         )  # fmt: skip
+        departures.note_calls_out(found, calls_out)
         self.errors = [self.error(*site) for site in errors]
         self.departed = None if effects is None else departures.Handler(lambda: effects)
         signature = Signature(

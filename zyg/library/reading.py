@@ -81,7 +81,7 @@ class Held:
     the function has captured: in compiled code alone."""
 
     def __init__(self, inputs: Sequence[Input]):
-        self.inputs = tuple(inputs)
+        self.reads = tuple(inputs)  # (keeping/places.py)
         self.__name__ = self.__qualname__ = "held"
 
     def __call__(self, values: Any, function: Any, *args: Any, **keywords: Any) -> Any:
@@ -108,4 +108,4 @@ def _call_held(
     e: Evaluator, held: Abstract, values: Abstract, function: Abstract, *args: Abstract, **keywords: Abstract
 ) -> Abstract:
     assert isinstance(held, Known) and isinstance(values, TupleValue)
-    return _run(e, function, held.object.inputs, values.items, list(args), keywords)
+    return _run(e, function, held.object.reads, values.items, list(args), keywords)

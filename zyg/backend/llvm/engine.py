@@ -254,7 +254,11 @@ class Engine:
         found = {symbol: code for symbol, code in readymade.items() if symbol not in self.parts.keys() | new.keys()}
         images = {symbol: cache.load(code.entry) for symbol, code in found.items()}
         # What was made quickly says of what it is made, and can be made with care.
-        new |= {symbol: self._text_of(found.pop(symbol)) for symbol, image in images.items() if image is None}
+        left = {symbol: found.pop(symbol) for symbol, image in images.items() if image is None}
+        quick = {symbol: made_quickly(code.entry) for symbol, code in left.items()}
+        if missing := [code for symbol, code in left.items() if quick[symbol] is None]:
+            raise NeedsBody(*missing)
+        new |= {symbol: text for symbol, made in quick.items() if made is not None for text in made[:1]}
         if replaceable:
             self._make_quickly(new)
         if new or found:
@@ -274,13 +278,6 @@ class Engine:
                 raise
             self.parts |= dict.fromkeys([*new, *found], library)
         return {symbol: self.parts[symbol][symbol] for symbol in [*texts, *readymade]}
-
-    def _text_of(self, code: Readymade) -> str:
-        """The assembly of a function of the library of which there is only what was made quickly."""
-        found = made_quickly(code.entry)
-        if found is None:  # it was there a moment ago
-            raise NeedsBody(code)
-        return found[0]
 
     def _make_quickly(self, texts: dict[str, str]) -> None:
         """Have those of these functions that are not on disk, and are to be replaced. The others are left."""

@@ -14,6 +14,7 @@ from ..analysis import Loops
 from ..core import JUMPS, VIEWS, Function, Instr, Module, Value
 from ..foreign import arrays_written
 from ..ops import having
+from ..readymade import code_of
 from ..types import Array
 from .idle import ends
 from .inline import bottom_up
@@ -45,16 +46,21 @@ def run(module: Module) -> list[Function]:
                     if makes and changed[-1:] != [function]:
                         changed.append(function)
         if name in called and name not in recursive:
-            written = _written(function)
+            written = written_alone(function)
             if written is not None:
                 known[name] = written
+                if "offer" in function.attrs:
+                    function.attrs["written"] = written  # which later processes are told that find its code
     return changed
 
 
-def _written(function: Function) -> tuple[int, ...] | None:
+def written_alone(function: Function) -> tuple[int, ...] | None:
     """Which parameters a function writes to, if it does nothing else."""
     if any(block.handler is not None for block in function.blocks):
         return None
+    code = code_of(function)
+    if code is not None:
+        return code.written
     roots: dict[Value, Value] = {p: p for p in function.params}
     targets: list[Value] = []
     for _, instr in function.instructions():
@@ -79,6 +85,8 @@ def _targets(instr: Instr) -> list[Value] | None:
     """The arrays that an instruction writes to, if it does nothing else."""
     if instr.op in _WRITES:
         return instr.operands[:1]
+    if instr.attrs.get("effects"):
+        return None
     if instr.op in ("apply", "foreign") or "writes" in instr.attrs:
         return arrays_written(instr)
     return [] if instr.op in _SILENT else None

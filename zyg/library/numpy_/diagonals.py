@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend.functions import unchecked
+from zyg.frontend.functions import shared_with_adjoint, unchecked
 from zyg.frontend.values import Abstract, Known
 
+from ..intrinsics import cut
 from ..registry import emits, implements
 from .common import product, result_dtype
 from .layouts import is_packed
@@ -124,35 +125,36 @@ def keep_triangle(result: Any, a: Any, k: int, lower: bool) -> None:
 
 
 @implements(np.triu_indices)
-@unchecked
 def triu_indices(n: int, k: int = 0, m: Any = None) -> Any:
-    columns = n if m is None else m
-    count = 0
-    for i in range(n):
-        count += columns - min(max(i + k, 0), columns)
-    rows, there = np.empty(count, np.int64), np.empty(count, np.int64)
-    at = 0
-    for i in range(n):
-        for j in range(min(max(i + k, 0), columns), columns):
-            rows[at], there[at] = i, j
-            at += 1
-    return rows, there
+    return places_in_triangle(cut(n), cut(k), cut(n if m is None else m), False)
 
 
 @implements(np.tril_indices)
-@unchecked
 def tril_indices(n: int, k: int = 0, m: Any = None) -> Any:
-    columns = n if m is None else m
+    return places_in_triangle(cut(n), cut(k), cut(n if m is None else m), True)
+
+
+@shared_with_adjoint  # (which nobody wants: what it is given is cut)
+@unchecked
+def places_in_triangle(n: int, k: int, columns: int, lower: bool) -> Any:
+    """The rows and columns of the elements of a triangle."""
     count = 0
     for i in range(n):
-        count += min(max(i + k + 1, 0), columns)
+        start, stop = part_of_row(i, k, columns, lower)
+        count += stop - start
     rows, there = np.empty(count, np.int64), np.empty(count, np.int64)
     at = 0
     for i in range(n):
-        for j in range(min(max(i + k + 1, 0), columns)):
+        for j in range(*part_of_row(i, k, columns, lower)):
             rows[at], there[at] = i, j
             at += 1
     return rows, there
+
+
+def part_of_row(i: int, k: int, columns: int, lower: bool) -> Any:
+    if lower:
+        return 0, min(max(i + k + 1, 0), columns)
+    return min(max(i + k, 0), columns), columns
 
 
 @implements(np.triu_indices_from)

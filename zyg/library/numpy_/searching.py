@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zyg.frontend.functions import shared_by_flags, shared_with_adjoint, unchecked
+from zyg.frontend.functions import shared, shared_by_flags, shared_with_adjoint, unchecked
 
 from ..intrinsics import machine, select, unsupported
 from ..registry import implements
@@ -108,6 +108,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return shaped(found, values)
 
 
+@shared
 @unchecked
 def direction(a: Any) -> int:
     """1 for a vector that does not fall, -1 for one that does not rise, 0 for another."""
@@ -159,14 +160,14 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
 
 
 def edges_of(a: Any, bins: Any, range: Any, whole: bool = False) -> Any:
-    """The edges of the bins of a histogram, and how many of them are alike (0: they were given); whole: the numbers were integers."""
+    """The edges of the bins of a histogram, and whether these are alike (or were given); whole: the numbers were integers."""
     if isinstance(bins, (np.ndarray, tuple, list)):
         edges = np.asarray(bins)
         if edges.ndim != 1:
             raise ValueError("`bins` must be 1d, when an array")
         if direction(edges) <= 0:
             raise ValueError("`bins` must increase monotonically, when an array")
-        return edges, 0
+        return edges, False
     if isinstance(bins, str):
         if bins == "stone":
             unsupported("np.histogram(bins='stone') in native code", "say how many bins there are")
@@ -182,10 +183,26 @@ def edges_of(a: Any, bins: Any, range: Any, whole: bool = False) -> Any:
         first, last = outer_edges(a, range)
         count = bins
     dtype = a.dtype if range is None else inexact_dtype(a, range[0], range[1])
-    edges = np.linspace(first, last, count + 1).astype(dtype)
-    if np.any(edges[:-1] >= edges[1:]):
+    edges = equal_steps(first, last, np.empty(count + 1, dtype))
+    if not rises(edges):
         raise ValueError(f"Too many bins for data range. Cannot create {count} finite-sized bins.")
-    return edges, count
+    return edges, True
+
+
+@shared_with_adjoint
+def equal_steps(first: Any, last: Any, like: Any) -> Any:
+    """As many numbers as there are in the other array, so that there is one function for any number of them."""
+    return np.linspace(first, last, len(like)).astype(like.dtype)
+
+
+@shared
+@unchecked
+def rises(a: Any) -> bool:
+    """Whether no number of a vector is followed by one that is not larger."""
+    rising = True
+    for i in range(len(a) - 1):
+        rising = rising and not a[i] >= a[i + 1]
+    return rising
 
 
 def outer_edges(a: Any, range: Any) -> Any:
@@ -206,6 +223,7 @@ def outer_edges(a: Any, range: Any) -> Any:
     return first, last
 
 
+@shared_with_adjoint
 @unchecked
 def least_and_largest(a: Any) -> Any:
     low, high = a[0], a[0]
@@ -217,32 +235,45 @@ def least_and_largest(a: Any) -> Any:
 
 
 @unchecked
-def bin_of(x: Any, edges: Any, alike: int) -> int:
-    """The number of the bin that x is in, -1 for none; the last bin is closed."""
+def bin_of(x: Any, edges: Any, alike: bool) -> int:
+    """The number of the bin that x is in, -1 for none; the last bin is closed; alike: all are of the same length."""
     count = len(edges) - 1
     if not (x >= edges[0] and x <= edges[count]):
         return -1
-    if alike == 0:
+    if not alike:
         return min(place(edges, x, True) - 1, count - 1)
-    k = int(((x - edges[0]) / (edges[count] - edges[0])) * alike)
-    if k == alike:
+    k = int(((x - edges[0]) / (edges[count] - edges[0])) * count)
+    if k == count:
         k -= 1
     if x < edges[k]:
         k -= 1
-    elif x >= edges[k + 1] and k != alike - 1:
+    elif x >= edges[k + 1] and k != count - 1:
         k += 1
     return k
 
 
+@shared_by_flags
 @unchecked
-def fill_bins(counts: Any, a: Any, edges: Any, alike: int, weights: Any) -> None:
+def in_bins(a: Any, edges: Any, alike: bool) -> Any:
+    """How many numbers are in each bin."""
+    counts = np.zeros(len(edges) - 1, np.int64)
     for i in range(len(a)):
         k = bin_of(a[i], edges, alike)
         if k >= 0:
-            if weights is None:
-                counts[k] += 1
-            else:
-                counts[k] += weights[i]
+            counts[k] += 1
+    return counts
+
+
+@shared_with_adjoint
+@unchecked
+def weighed_in_bins(a: Any, edges: Any, alike: bool, weights: Any) -> Any:
+    """What the numbers in each bin weigh."""
+    sums = np.zeros(len(edges) - 1, weights.dtype)
+    for i in range(len(a)):
+        k = bin_of(a[i], edges, alike)
+        if k >= 0:
+            sums[k] += weights[i]
+    return sums
 
 
 @implements(np.histogram)
@@ -254,13 +285,10 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     check_weights(source, bins, weights)
     values = source.ravel().astype(inexact_dtype(source))
     edges, alike = edges_of(values, bins, range, source.dtype.kind in "iu")
-    count = len(edges) - 1
     if weights is None:
-        counts = np.zeros(count, np.int64)
-        fill_bins(counts, values, edges, alike, None)
+        counts = in_bins(values, edges, alike)
     else:
-        counts = np.zeros(count, np.asarray(weights).dtype)
-        fill_bins(counts, values, edges, alike, np.asarray(weights).ravel())
+        counts = weighed_in_bins(values, edges, alike, np.asarray(weights).ravel())
     if density:
         return counts / (edges[1:] - edges[:-1]).astype(float) / counts.sum(), edges
     return counts, edges
