@@ -199,6 +199,8 @@ def cell_kind(cell: types.CellType, depth: int = 0) -> Any:
 # ------------------------------------------------------------------------------------------------- warning
 
 _warned: weakref.WeakSet[Any] = weakref.WeakSet()
+# Objects in C (methods of built-in types, getters of `operator`) have no weak references: one warning for all of a kind and name.
+_warned_kinds: set[tuple[type, str]] = set()
 
 
 def announce(transform: Transform, function: Any, error: Unsupported) -> None:
@@ -209,13 +211,16 @@ def announce(transform: Transform, function: Any, error: Unsupported) -> None:
         function = plain = getattr(plain, "__wrapped__", plain)
     anchor = getattr(plain, "__code__", None) or getattr(vars(type(plain)).get("__call__"), "__code__", None) or plain
     try:
-        if anchor in _warned:
-            return
+        weakref.ref(anchor), hash(anchor)
     except TypeError:
-        return  # it has no weak references or no hash; such things are not functions written in Python
+        known, anchor = _warned_kinds, (type(anchor), describe(anchor) if hasattr(anchor, "__name__") else "")
+    else:
+        known = _warned
+    if anchor in known:
+        return
     message = f"{describe(function)} is differentiated by way of Python, not as native code. The reason: {error}"
     warnings.warn(message, FallbackWarning, stacklevel=_user_level())
-    _warned.add(anchor)
+    known.add(anchor)
 
 
 def _user_level() -> int:
