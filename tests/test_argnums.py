@@ -245,3 +245,58 @@ def test_hvp_says_how_it_takes_arguments_and_direction():
         with pytest.raises(TypeError, match=r"one by one.*zyg\.hvp\(f, x, y, v\); it is zyg\.jvp"):
             zyg.hvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.0), argnums=argnums)
     assert zyg.hvp(lambda p: p[0] * p[1], (2.0, 3.0), (1.0, 0.0)) == (0.0, 1.0)
+
+
+def _without_derivative_by_shape(special, where):
+    """A function of SciPy's, which has no derivative by its shape, and its slope."""
+    native = lambda x, a: special.gammainc(a, x)
+
+    def dynamic(x, a):
+        try:
+            return special.gammainc(a, x)
+        except KeyError:
+            return x
+
+    drawing = lambda x, a: special.gammainc(a, x) * np.random.default_rng(0).uniform(1.0, 1.0, 3)
+    slope = lambda x, a: np.exp(-x) * x ** (a - 1) / special.gamma(a)
+    return {"natively": native, "through Python": dynamic, "in one run": drawing}[where], slope
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@each_in_long_turn
+@pytest.mark.parametrize("where", ["natively", "through Python", "in one run"])
+def test_arguments_that_are_not_asked_for_are_constants(where) -> None:
+    """There may be no derivative by them."""
+    special = pytest.importorskip("scipy.special")
+    x, a, d = np.array([0.5, 1.5, 2.5]), 2.0, np.array([1.0, -1.0, 2.0])
+    f, by_hand = _without_derivative_by_shape(special, where)
+    slope = by_hand(x, a)
+    total, turned = lambda x, a: np.sum(f(x, a)), lambda a, x, b: f(x, a) * b
+    assert np.allclose(zyg.jacobian(f, x, a, argnums=0), np.diag(slope))
+    assert same(zyg.jacobian(f, x, a, argnums=(0,)), (np.diag(slope),))
+    by_b, by_x = zyg.jacobian(turned, a, x, d, argnums=(2, 1))
+    assert np.allclose(by_b, np.diag(special.gammainc(a, x))) and np.allclose(by_x, np.diag(slope * d))
+    assert np.allclose(zyg.grad(total)(x, a), slope)
+    assert np.allclose(zyg.value_and_grad(lambda x, a: (total(x, a), a), has_aux=True)(x, a)[1], slope)
+    assert np.allclose(zyg.jvp(f, (x, a), (d, None))[1], slope * d)
+    if where != "in one run":
+        assert np.allclose(zyg.pushforward(f, x, a)[1](d, None), slope * d)
+    with pytest.raises(zyg.Unsupported, match="gammainc by an argument that it has none by"):
+        zyg.jacobian(f, x, a)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize("n", [0, 1])
+@pytest.mark.parametrize("same_list", [False, True])
+def test_a_list_that_is_two_arguments_has_one_derivative(n, same_list) -> None:
+    def f(xs, ys):
+        try:
+            return xs[0] * ys[0] * xs[1]
+        except KeyError:
+            return 0.0
+
+    xs = [2.0, 3.0]
+    ys = xs if same_list else [2.0, 3.0]
+    expected = [12.0, 4.0] if same_list else [[6.0, 4.0], [6.0, 0.0]][n]
+    assert zyg.grad(f, n)(xs, ys) == expected
+    assert np.allclose(zyg.jacobian(f, xs, ys, argnums=n), expected)

@@ -15,7 +15,7 @@ import types
 import warnings
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -211,7 +211,7 @@ def announce(transform: Transform, function: Any, error: Unsupported) -> None:
         function = plain = getattr(plain, "__wrapped__", plain)
     anchor = getattr(plain, "__code__", None) or getattr(vars(type(plain)).get("__call__"), "__code__", None) or plain
     try:
-        weakref.ref(anchor), hash(anchor)
+        hash(weakref.ref(anchor))
     except TypeError:
         known, anchor = _warned_kinds, (type(anchor), describe(anchor) if hasattr(anchor, "__name__") else "")
     else:
@@ -281,8 +281,9 @@ def fall_back(transform: Transform, args: tuple[Any, ...], keywords: dict[str, A
 
 
 def python_pullback(
-    function: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+    function: Any, args: tuple[Any, ...], keywords: dict[str, Any], numbers: tuple[int, ...] | None = None
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """(value, back) of a call; the back is by some of the arguments alone if these are given by number."""
     for n, x in enumerate(args):
         if isinstance(x, np.ndarray) and x.dtype.hasobject:
             raise TypeError(f"argument {n + 1} is an array of objects, which has no gradient; pass an array of numbers")
@@ -294,7 +295,7 @@ def python_pullback(
             f"the value of {describe(function)} is a generator or another iterator, whose items have no derivative outside",
             hint="go through it there: return the sum of its items, or the list of them",
         )
-    return value, back
+    return value, back if numbers is None or len(numbers) == len(args) else back.by(numbers)
 
 
 @functools.cache
@@ -314,6 +315,10 @@ class ObjectPullback:
         self._name = name
         self._back = back
 
+    def by(self, numbers: tuple[int, ...]) -> ObjectPullback:
+        """That by some of the arguments alone, with None for the others."""
+        return ObjectPullback(self._name, cast(Any, self._back).by(numbers))
+
     def __call__(self, cotangent: Any, /) -> tuple[Any, ...]:
         try:
             return self._back(cotangent)
@@ -330,8 +335,10 @@ def _pullback(transform: Transform, function: Any, args: tuple[Any, ...], keywor
     return value, ObjectPullback(describe(function), back)
 
 
-def _with_gradient(what: str, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
-    value, back = python_pullback(function, args, keywords)
+def _with_gradient(
+    what: str, function: Any, args: tuple[Any, ...], keywords: dict[str, Any], numbers: tuple[int, ...] | None = None
+) -> tuple[Any, Any]:
+    value, back = python_pullback(function, args, keywords, numbers)
     return value, with_seed(what, function, value, back)
 
 
@@ -370,14 +377,14 @@ def _withgradient(transform: Transform, function: Any, args: tuple[Any, ...], ke
 def _value_and_grad(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     numbers = chosen(transform.kind, transform.argnums, describe(function), len(args))
     if transform.has_aux:
-        value, back = python_pullback(function, args, keywords)
+        value, back = python_pullback(function, args, keywords, numbers)
         if type(value) is not tuple or len(value) != 2:
             raise TypeError(
                 f"zyg.{transform.kind} with has_aux=True takes functions that give (value, aux), with a number as value"
             )
         gradients = back((_seed(transform.kind, function, value[0]), None))
     else:
-        value, gradients = _with_gradient(transform.kind, function, args, keywords)
+        value, gradients = _with_gradient(transform.kind, function, args, keywords, numbers)
     return value, composed.picked(gradients, numbers, transform.argnums)
 
 

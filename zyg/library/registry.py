@@ -69,7 +69,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "zyg": ("derivatives", "reflection"),
     "zyg.frontend.classes": ("lists_",),
     "zyg.library": (),  # its functions have their entries in their own modules
-    "zyg.library.drivers": ("derivatives", "tangents", "structured"),
+    "zyg.library.drivers": ("derivatives", "pullbacks", "tangents", "structured"),
     "zyg.library.hooks": ("reflection",),
 }
 
