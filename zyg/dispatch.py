@@ -296,7 +296,7 @@ class Dispatcher:
                 raise error.with_traceback(None) from None
             refused = error
         if isinstance(refused, ArgumentError):
-            refused = Unsupported(str(refused))
+            refused = Unsupported(refused.what, hint=refused.hint)
         if shape is not None:
             sharing.note_refusal(shape, args, keywords, refused)
         return self._refuse(args, keywords, refused.with_traceback(None))
@@ -402,9 +402,9 @@ class Dispatcher:
                 result.append(self.type_of(typing, value))
             except UntypableValue as error:
                 named = list(keywords)[at - len(args)] if at >= len(args) else argument_name(self.transform, at, args)
-                message = f"{self.name}(): argument '{named}': {error}"
+                what = f"{self.name}(): argument '{named}': {error.what}"
                 kind = IntegerArgumentTooLarge if isinstance(error, OverflowError) else ArgumentError
-                raise kind(message, named) from None
+                raise kind(what, named, error.hint) from None
         return tuple(result)
 
     def type_of(self, typing: Typing, value: Any) -> Type:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import linecache
 import numbers
 import sys
 import types
@@ -21,7 +22,8 @@ import numpy as np
 
 from . import collecting, composed, rules, tracebacks
 from .departures import effects, may_be_repeated
-from .errors import FallbackWarning, Misuse, Unsupported
+from .errors import FallbackWarning, Misuse, Unsupported, excerpt, in_library
+from .ir.core import Position
 from .ir.types import ListType, Scalar, children
 from .own import is_own
 from .transforms import DIRECT_KINDS, Transform, chosen, describe, python_function, transform_of
@@ -218,9 +220,30 @@ def announce(transform: Transform, function: Any, error: Unsupported) -> None:
         known = _warned
     if anchor in known:
         return
-    message = f"{describe(function)} is differentiated by way of Python, not as native code. The reason: {error}"
+    where = " " if _in_the_program(error) else _definition(plain)
+    message = f"{describe(function)} is differentiated by way of Python, not as native code.{where}The reason: {error}"
     warnings.warn(message, FallbackWarning, stacklevel=_user_level())
     known.add(anchor)
+
+
+def _in_the_program(error: Unsupported) -> bool:
+    """Whether a refusal names a line of the user's."""
+    return error.caller is not None or error.position is not None and not in_library(error.position)
+
+
+def _definition(function: Any) -> str:
+    """The line that a function begins with, below its decorators, on lines of its own."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return " "
+    file, first = code.co_filename, code.co_firstlineno
+    if linecache.getline(file, first).lstrip().startswith("@"):
+        lines = [linecache.getline(file, first + n).lstrip() for n in range(_MOST_DECORATORS)]
+        first += next((n for n, line in enumerate(lines) if line.startswith(("def ", "async def "))), 0)
+    return f"\n{excerpt(Position(file, first, function=code.co_qualname))}\n"
+
+
+_MOST_DECORATORS = 50  # lines
 
 
 def _user_level() -> int:

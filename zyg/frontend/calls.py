@@ -233,9 +233,19 @@ def _call_entry(
             # The arguments did not fit the emitter's parameters.
             name = getattr(obj, "__name__", None) or str(obj[1] if isinstance(obj, tuple) else obj)
             found = [describe(a, e.heap) for a in args] + [f"{k}={describe(v, e.heap)}" for k, v in keywords.items()]
-            raise e.refuse(f"these arguments of {name}()", types=found, hint="see its documentation") from None
+            hint = entry.instead.get("") or _as_taken(name, entry.function)
+            raise e.refuse(f"these arguments of {name}()", types=found, hint=hint) from None
         raise
     return result
+
+
+def _as_taken(name: str, emitter: Any) -> str:
+    """How a call is to be written, by the parameters of its emitter."""
+    import inspect  # (slow to load)
+
+    parameters = list(inspect.signature(emitter).parameters.values())[1:]
+    texts = [f"{'*' * (p.kind is p.VAR_POSITIONAL)}{p.name}" for p in parameters if p.kind is not p.VAR_KEYWORD]
+    return f"write {name}({', '.join(texts)})"
 
 
 def _within(e: Evaluator, v: Abstract) -> Iterator[Abstract]:
