@@ -350,7 +350,8 @@ class Dispatcher:
         if isinstance(function, types.MethodType) and not plain_class(type(bound[0])):
             return None
         if transform.kind != "jit" and argnums is not None:
-            argnums = tuple([n + len(bound) for n in argnums]) if isinstance(argnums, tuple) else argnums + len(bound)
+            behind = lambda n: n + len(bound) if n >= 0 else n
+            argnums = tuple(map(behind, argnums)) if isinstance(argnums, tuple) else behind(argnums)
         key = (transform.kind, argnums, transform.options, transform.has_aux, id(plain))
         found = _unbound.get(key)
         if found is None:
@@ -383,7 +384,10 @@ class Dispatcher:
         kind, argnums = self.transform.kind, self.transform.argnums
         if kind in ("gradient", "withgradient", "pullback") or (kind in ("grad", "value_and_grad") and argnums is None):
             return range(kind in DIRECT_KINDS, count)
-        return (argnums if isinstance(argnums, tuple) else (argnums,)) if kind in ("grad", "value_and_grad") else ()
+        if kind not in ("grad", "value_and_grad"):
+            return ()
+        numbers = argnums if isinstance(argnums, tuple) else (argnums or 0,)
+        return [n if n >= 0 else n + count for n in numbers]
 
     def types_of(
         self, args: tuple[Any, ...], keywords: dict[str, Any], apart: int, by_value: ByValue
