@@ -184,8 +184,8 @@ def test_methods_and_what_is_wrong() -> None:
     for make in (zyg.hessian, zyg.jacobian, lambda *args, **options: zyg.hvp(*args, 1.0, **options)):
         with pytest.raises(TypeError, match="by argument 3, but 3 positional arguments were given"):
             make(f, X, A, K, argnums=3)
-        with pytest.raises(ValueError, match="negative"):
-            make(f, X, A, K, argnums=-1)
+        with pytest.raises(TypeError, match="by argument -4, but 3 positional arguments were given"):
+            make(f, X, A, K, argnums=-4)
         with pytest.raises(TypeError, match="argnums is an int or a tuple of ints"):
             make(f, X, A, K, argnums=1.5)
     with pytest.raises(TypeError, match="a direction for each"):
@@ -245,3 +245,126 @@ def test_hvp_says_how_it_takes_arguments_and_direction():
         with pytest.raises(TypeError, match=r"one by one.*zyg\.hvp\(f, x, y, v\); it is zyg\.jvp"):
             zyg.hvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.0), argnums=argnums)
     assert zyg.hvp(lambda p: p[0] * p[1], (2.0, 3.0), (1.0, 0.0)) == (0.0, 1.0)
+
+
+def _without_derivative_by_shape(special, where):
+    """A function of SciPy's, which has no derivative by its shape, and its slope."""
+    native = lambda x, a: special.gammainc(a, x)
+
+    def dynamic(x, a):
+        try:
+            return special.gammainc(a, x)
+        except KeyError:
+            return x
+
+    drawing = lambda x, a: special.gammainc(a, x) * np.random.default_rng(0).uniform(1.0, 1.0, 3)
+    slope = lambda x, a: np.exp(-x) * x ** (a - 1) / special.gamma(a)
+    return {"natively": native, "through Python": dynamic, "in one run": drawing}[where], slope
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@each_in_long_turn
+@pytest.mark.parametrize("where", ["natively", "through Python", "in one run"])
+def test_arguments_that_are_not_asked_for_are_constants(where) -> None:
+    """There may be no derivative by them."""
+    special = pytest.importorskip("scipy.special")
+    x, a, d = np.array([0.5, 1.5, 2.5]), 2.0, np.array([1.0, -1.0, 2.0])
+    f, by_hand = _without_derivative_by_shape(special, where)
+    slope = by_hand(x, a)
+    total, turned = lambda x, a: np.sum(f(x, a)), lambda a, x, b: f(x, a) * b
+    assert np.allclose(zyg.jacobian(f, x, a, argnums=0), np.diag(slope))
+    assert same(zyg.jacobian(f, x, a, argnums=(0,)), (np.diag(slope),))
+    by_b, by_x = zyg.jacobian(turned, a, x, d, argnums=(2, 1))
+    assert np.allclose(by_b, np.diag(special.gammainc(a, x))) and np.allclose(by_x, np.diag(slope * d))
+    assert np.allclose(zyg.grad(total)(x, a), slope)
+    assert np.allclose(zyg.value_and_grad(lambda x, a: (total(x, a), a), has_aux=True)(x, a)[1], slope)
+    assert np.allclose(zyg.jvp(f, (x, a), (d, None))[1], slope * d)
+    if where != "in one run":
+        assert np.allclose(zyg.pushforward(f, x, a)[1](d, None), slope * d)
+    with pytest.raises(zyg.Unsupported, match="gammainc by an argument that it has none by"):
+        zyg.jacobian(f, x, a)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize("n", [0, 1])
+@pytest.mark.parametrize("same_list", [False, True])
+def test_a_list_that_is_two_arguments_has_one_derivative(n, same_list) -> None:
+    def f(xs, ys):
+        try:
+            return xs[0] * ys[0] * xs[1]
+        except KeyError:
+            return 0.0
+
+    xs = [2.0, 3.0]
+    ys = xs if same_list else [2.0, 3.0]
+    expected = [12.0, 4.0] if same_list else [[6.0, 4.0], [6.0, 0.0]][n]
+    assert zyg.grad(f, n)(xs, ys) == expected
+    assert np.allclose(zyg.jacobian(f, xs, ys, argnums=n), expected)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@each_in_long_turn
+@pytest.mark.parametrize("function", [f, through_python], ids=lambda f: f.__name__)
+def test_negative_numbers_count_from_the_end(function) -> None:
+    second = lambda by: zyg.hessian(function, X, A, K, argnums=by)
+    assert same(second(-2), SECOND[1][1])
+    assert same(second((0, -2)), ((SECOND[0][0], SECOND[0][1]), (SECOND[1][0], SECOND[1][1])))
+    assert same(zyg.hvp(function, X, A, K, DIRECTIONS[1], argnums=-2), SECOND[1][1] @ DIRECTIONS[1])
+    assert same(zyg.jacobian(function, X, A, K, argnums=(-1, 0)), (FIRST[2], FIRST[0]))
+    assert same(zyg.grad(function, -2)(X, A, K), FIRST[1])
+    assert same(zyg.value_and_grad(function, (-1, 1))(X, A, K)[1], (FIRST[2], FIRST[1]))
+    assert same(zyg.gradient(lambda x: zyg.grad(function, -3)(x, A, K), X)[0], SECOND[0][0])
+    with pytest.raises(ValueError, match="twice"):
+        zyg.grad(function, (2, -1))(X, A, K)
+
+
+def test_negative_numbers_of_methods_and_in_compiled_code() -> None:
+    class Scaled:
+        def __init__(self):
+            self.k = 3.0
+
+        def value(self, x, y):
+            return self.k * x * x * y
+
+        slope = zyg.grad(value, -1)
+
+    scaled = Scaled()
+    assert zyg.grad(scaled.value, -1)(2.0, 5.0) == 12.0 == scaled.slope(2.0, 5.0)
+    assert zyg.grad(scaled.value, -2)(2.0, 5.0) == 60.0
+    with pytest.raises(TypeError, match="by argument -3, but 2 positional arguments were given"):
+        zyg.grad(scaled.value, -3)(2.0, 5.0)
+    found = zyg.jit(lambda x, a: (zyg.grad(f, -2)(x, a, 2), zyg.hvp(f, x, a, 2, a, argnums=-2)))(X, A)
+    assert same(found, (FIRST[1], SECOND[1][1] @ A))
+    # An int of another type than a float's: its gradient is one all the same.
+    assert zyg.grad(lambda x, n: x * n, -1)(2.0, 3) == 2.0
+
+
+def test_arguments_by_name_are_constants() -> None:
+    with pytest.raises(
+        TypeError, match="was given .those given by name are constants.: pass it by position"
+    ):
+        zyg.grad(lambda x, y: x * y, 1)(2.0, y=3.0)
+
+
+def test_what_is_made_of_a_function_has_its_name_and_docstring() -> None:
+    """As functools.wraps has it, and JAX."""
+
+    @zyg.grad
+    def slope(x):
+        """Of a square."""
+        return x * x
+
+    def cube(x):
+        """x ** 3"""
+        return x**3
+
+    assert slope.__doc__ == "Of a square." and slope.__name__ == "slope" and slope.__wrapped__(3.0) == 9.0
+    assert slope.__qualname__ == slope.__wrapped__.__qualname__ and slope.__module__ == __name__
+    for made in (
+        zyg.derivative(cube),
+        zyg.value_and_grad(cube),
+        zyg.jit(zyg.grad(cube)),
+        zyg.derivative(zyg.derivative(cube)),
+    ):
+        assert made.__doc__ == "x ** 3" and made.__name__ == "cube"
+    assert repr(zyg.grad(cube)).startswith("<zyg.grad(") and "cube" in repr(zyg.grad(cube))

@@ -2,6 +2,7 @@
 
 import copy
 import math
+import operator
 import random
 import warnings
 from fractions import Fraction
@@ -123,6 +124,48 @@ def test_messages_say_whose_numbers_they_are():
 
     with pytest.raises(zyg.Unsupported, match=r"one of Python's numbers and NumPy's(.|\n)*instead: write float\(x\)"):
         zyg.jit(table)(np.ones(1), 2)
+
+
+class Account:
+    def __init__(self, x):
+        self.x = x
+
+    def times(self, k):
+        return self.x * k
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "expected", "instead"),
+    [
+        (float.__mul__, (2.0, 3.0), (3.0, 2.0), "lambda x, y: x * y"),
+        (np.ndarray.sum, (np.ones(2),), ([1.0, 1.0],), "x.sum(*args)"),
+        ((2.0).__mul__, (3.0,), (2.0,), "lambda x, y: x * y"),
+        (list.pop, ([2.0, 3.0],), ([0.0, 1.0],), "x.pop(*args)"),
+        (operator.itemgetter(0), ([2.0, 3.0],), ([1.0, 0.0],), "x[0]"),
+        (operator.attrgetter("x"), (Account(2.0),), ((1.0,),), "x.name"),
+        (operator.methodcaller("times", 3.0), (Account(2.0),), ((3.0,),), "x.method()"),
+    ],
+    ids=lambda x: getattr(x, "__qualname__", None) and str(x),
+)
+def test_functions_in_c_without_weak_references(function, args, expected, instead):
+    fallback._warned_kinds.clear()
+    found, (warning,) = warned(lambda: zyg.gradient(function, *copy.deepcopy(args)))
+    plain = [np.asarray(g if not hasattr(g, "x") else (g.x,)).tolist() for g in found]
+    assert plain == [np.asarray(g).tolist() for g in expected]
+    assert instead in str(warning.message).partition("instead: ")[2]
+    again, caught = warned(lambda: zyg.gradient(function, *copy.deepcopy(args)))
+    assert str(again) == str(found) and caught == []
+
+
+def test_objects_without_a_hash_are_announced():
+    class Scaled(list):
+        __hash__ = None  # type: ignore[assignment]
+
+        def __call__(self, x):
+            return self[0] * x
+
+    found, caught = warned(lambda: [zyg.gradient(Scaled([3.0]), 2.0) for _ in range(2)])
+    assert found == [(3.0,)] * 2 and len(caught) <= 1
 
 
 def test_native_code_does_not_warn():

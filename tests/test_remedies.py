@@ -15,7 +15,7 @@ import pickle
 import random
 import re
 import statistics
-from collections import ChainMap, Counter, UserDict, defaultdict, deque
+from collections import ChainMap, Counter, UserDict, UserList, defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -576,3 +576,155 @@ def test_long_lists_say_how_long_they_may_be_and_what_to_pass() -> None:
         zyg.jit(lambda rows: sum(row[0] for row in rows))(rows)
     with pytest.raises(TypeError, match=r"(?s)more than 40 items \(51\).*\[float\(x\) for x in xs\]"):
         zyg.jit(lambda xs: sum(xs))([*map(float, range(50)), 1])
+
+
+# ---------------------------------------------------------------------------------- warnings: the line, and a remedy
+
+
+def by_pattern_of_keys(d: Any) -> float:
+    match d:
+        case {"k": v}:
+            return v * v
+    return 0.0
+
+
+def by_key(d: Any) -> float:
+    if "k" in d:
+        v = d["k"]
+        return v * v
+    return 0.0
+
+
+def by_own_attribute(x: float) -> float:
+    by_own_attribute.last = x  # type: ignore[attr-defined]
+    return x * x
+
+
+def by_argument(x: float, kept: list[float]) -> float:
+    kept[0] = x
+    return x * x
+
+
+class Values(UserList):  # type: ignore[type-arg]
+    pass
+
+
+def by_values(x: float) -> float:
+    return sum(Values([x, x * x]))
+
+
+def by_data(x: float) -> float:
+    return sum(Values([x, x * x]).data)
+
+
+def by_sentinel(x: float) -> float:
+    xs = [x, 2 * x, -1.0]
+    return sum(iter(lambda: xs.pop(0), -1.0))
+
+
+def by_while(x: float) -> float:
+    xs, total = [x, 2 * x, -1.0], 0.0
+    while (v := xs.pop(0)) != -1.0:
+        total += v
+    return total
+
+
+class Registry:
+    classes: dict[str, Any] = {"leaf": Leaf}  # noqa: RUF012
+
+
+TUPLE_OF_CLASSES = tuple(Registry.classes.values())
+
+
+def by_registry(x: float) -> float:
+    return sum(c(x).x for c in Registry.classes.values())
+
+
+def by_tuple_of_classes(x: float) -> float:
+    return sum(c(x).x for c in TUPLE_OF_CLASSES)
+
+
+def through_layers(x: float, layers: Any) -> float:
+    for w, b in layers:
+        x = w[0] * x + b[0]
+    return x
+
+
+def by_comparing_two(x: float) -> float:
+    return sorted([x, 1.0], key=functools.cmp_to_key(lambda a, b: (a > b) - (a < b)))[0]
+
+
+def by_key_of_one(x: float) -> float:
+    return sorted([x, 1.0], key=lambda a: a)[0]
+
+
+def by_correlation(x: float) -> float:
+    return statistics.correlation([x, 2.0, 3.0], [1.0, 2.0, 4.0])
+
+
+def by_corrcoef(x: float) -> float:
+    return np.corrcoef(np.array([x, 2.0, 3.0]), np.array([1.0, 2.0, 4.0]))[0, 1]
+
+
+def by_regression(x: float) -> float:
+    return statistics.linear_regression([x, 2.0, 3.0], [1.0, 2.0, 4.0]).slope
+
+
+def by_polyfit(x: float) -> float:
+    return np.polyfit(np.array([x, 2.0, 3.0]), np.array([1.0, 2.0, 4.0]), 1)[0]
+
+
+_chain: dict[str, Any] = {"math": math}
+exec(
+    "def g0(x): return math.sin(x)\n" + "".join(f"def g{i}(x): return g{i - 1}(x) * x\n" for i in range(1, 70)), _chain
+)
+
+
+def by_chain_of_calls(x: float) -> float:
+    return _chain["g69"](x)
+
+
+def by_loop(x: float) -> float:
+    y = math.sin(x)
+    for _ in range(69):
+        y *= x
+    return y
+
+
+LAYERS = [(np.array([1.0]), np.array([0.5])) for _ in range(41)]
+WARNED: dict[str, tuple[Any, tuple[Any, ...], str, str, Any]] = {
+    "a mapping pattern": (by_pattern_of_keys, ({"k": 2.0},), 'case {"k": v}:', 'if "k" in d', by_key),
+    "an attribute of a function": (by_own_attribute, (2.0,), "by_own_attribute.last = x", "in a list", None),
+    "a UserList": (by_values, (2.0,), "sum(Values([x, x * x]))", "xs.data", by_data),
+    "iter with a sentinel": (by_sentinel, (2.0,), "iter(lambda: xs.pop(0), -1.0)", "while (x := f()) != sentinel", by_while),
+    "a dict of classes": (by_registry, (2.0,), "in Registry.classes.values()", "a tuple of it outside", by_tuple_of_classes),
+    "a list of arrays": (lambda xs, x: through_layers(x, xs), (LAYERS, 2.0), "lambda xs, x", "tuple(xs)", None),
+    "a comparison": (by_comparing_two, (0.5,), "functools.cmp_to_key", "sorted(xs, key=", by_key_of_one),
+    "a correlation": (by_correlation, (0.5,), "statistics.correlation", "np.corrcoef", by_corrcoef),
+    "a regression": (by_regression, (0.5,), "statistics.linear_regression", "np.polyfit", by_polyfit),
+    "a chain of calls": (_chain["g69"], (0.9,), 'in "g', "in a loop", by_loop),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WARNED)
+def test_warnings_name_the_line_and_what_to_write(name: str) -> None:
+    function, args, line, text, instead = WARNED[name]
+    with pytest.warns(zyg.FallbackWarning) as caught:
+        found = zyg.gradient(function, *args)
+    message = str(caught[0].message)
+    assert line in message
+    assert text in message.partition("instead: ")[2]
+    if instead is not None:
+        assert zyg.jit(instead)(*args) == pytest.approx(function(*args))
+        by_instead = zyg.gradient(zyg.jit(instead), *args)
+        assert by_instead == found or by_instead == pytest.approx(found)
+
+
+def test_what_lists_of_arrays_and_kept_values_are_to_be_written_as() -> None:
+    through = zyg.jit(through_layers)
+    expected = zyg.gradient(through, 2.0, tuple(LAYERS))
+    assert expected[1][0][0][0] == 2.0
+    layers = np.stack([np.stack(layer) for layer in LAYERS])
+    by_stack = zyg.gradient(through, 2.0, layers)
+    assert by_stack[0] == expected[0] and by_stack[1][0, 0, 0] == 2.0
+    assert zyg.gradient(zyg.jit(by_argument), 2.0, [0.0])[0] == 4.0

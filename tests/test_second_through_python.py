@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 
 import zyg
@@ -65,3 +68,75 @@ def test_second_derivatives(how, name):
             return x
 
     assert SECOND[how](through_python, 3.0) == pytest.approx(18.0)
+
+
+# Functions of SciPy's with parameters that they have no derivative by, in front of the argument.
+SHAPES = {
+    "gammainc": (2.0,), "gammaincinv": (2.0,), "betainc": (2.0, 1.5), "jv": (1.5,), "kn": (2,), "iv": (1.5,), "stdtr": (3.0,),
+    "chdtr": (3.0,), "expn": (2,), "hyp2f1": (0.5, 1.5, 2.5), "struve": (1.0,),
+}  # fmt: skip
+
+
+@each_in_long_turn
+@pytest.mark.parametrize("name", SHAPES)
+def test_second_derivatives_beside_arguments_without_derivative(name):
+    special = pytest.importorskip("scipy.special")
+    f, shape = getattr(special, name), SHAPES[name]
+
+    def dynamic(x, *more):
+        try:
+            return f(*more, *shape[len(more) :], x)
+        except KeyError:
+            return x
+
+    def slope(x):
+        """By differences of six points."""
+        h = 0.01
+        steps = {-3: -1 / 60, -2: 3 / 20, -1: -3 / 4, 1: 3 / 4, 2: -3 / 20, 3: 1 / 60}
+        return sum(c / h * dynamic(x + k * h) for k, c in steps.items())
+
+    def curvature(x):
+        return sum(c / 0.01**2 * dynamic(x + k * 0.01) for k, c in CURVATURE.items())
+
+    x = np.array([0.45, 0.5])
+    assert zyg.derivative(dynamic)(0.45) == pytest.approx(slope(0.45), rel=1e-6)
+    second = [curvature(0.45), curvature(0.5)]
+    near = lambda found: np.testing.assert_allclose(found, second, rtol=1e-5)
+    for how in SECOND.values():
+        assert how(dynamic, 0.45) == pytest.approx(second[0], rel=1e-5)
+    near(np.diag(zyg.hessian(lambda x: np.sum(dynamic(x)), x)))
+    near(zyg.hvp(lambda x, a=(*shape, 1.0), j=-1: np.sum(f(*a[:j], x)), x, np.ones(2)))
+    # An argument that is not asked for; and one that is.
+    near(zyg.hvp(lambda x, a: np.sum(dynamic(x, a)), x, shape[0], np.ones(2)))
+    with pytest.raises(zyg.Unsupported, match="by an argument that it has none by"):
+        zyg.hessian(lambda x, a: np.sum(dynamic(x, a)), x, float(shape[0]), argnums=(0, 1))
+
+
+CURVATURE = {-3: 1 / 90, -2: -3 / 20, -1: 3 / 2, 0: -49 / 18, 1: 3 / 2, 2: -3 / 20, 3: 1 / 90}
+
+
+def test_the_slope_has_a_derivative_by_the_shape():
+    """Where the formula of the slope has one, that is the mixed derivative; a constant it is not."""
+    special = pytest.importorskip("scipy.special")
+
+    def slope_of(f):
+        def slope(a, x):
+            try:
+                return zyg.derivative(lambda x: f(a, x))(x)
+            except KeyError:
+                return 0.0
+
+        return slope
+
+    def by_hand(a, x):
+        return math.exp(-x) * x ** (a - 1.0) / math.gamma(a)
+
+    found = zyg.gradient(slope_of(special.gammainc), 2.0, 0.5)
+    h = 1e-4
+    by_shape = (by_hand(2.0 + h, 0.5) - by_hand(2.0 - h, 0.5)) / (2.0 * h)
+    by_x = (by_hand(2.0, 0.5 + h) - by_hand(2.0, 0.5 - h)) / (2.0 * h)
+    assert found == pytest.approx((by_shape, by_x), rel=1e-6)
+    with pytest.raises(
+        zyg.Unsupported, match=r"a second derivative of scipy\.special\.jv by an argument that it has none by"
+    ):
+        zyg.gradient(slope_of(special.jv), 1.5, 0.5)

@@ -21,13 +21,11 @@ def make_callable(transform: Transform, **options: Any) -> Any:
     _dress()
     dispatcher = Dispatcher(transform, **options)
     function = transform.function
-    compiled = transform.kind == "jit"
     name = describe(transform)
     attributes: dict[str, Any] = {ATTRIBUTE: transform, DISPATCHER: dispatcher}
-    if function is not None:
+    if function is not None:  # as functools.wraps has it; the repr says what it is
         attributes["__wrapped__"] = function
         attributes["__module__"] = getattr(function, "__module__", None)
-    if compiled:
         attributes["__doc__"] = getattr(function, "__doc__", None)
         attributes["__qualname__"] = getattr(function, "__qualname__", name)
         name = getattr(function, "__name__", name)

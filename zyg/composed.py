@@ -365,8 +365,14 @@ def _same(value: Any, other: Any) -> bool:
     return len(parts) == len(others) and all(key in others and _same(part, others[key]) for key, part in parts.items())
 
 
+def _by_some(back: Any, numbers: tuple[int, ...], count: int) -> Any:
+    """The pullback by some of so many arguments: the others are constants, by which there may be no derivative."""
+    return back.by(numbers) if len(numbers) < count and hasattr(back, "by") else back
+
+
 def _pushed(function: Any, value: Any, back: Callable[[Any], Any], tangents: tuple[Any, ...]) -> Any:
     """The tangent of a value: a pullback for each of its numbers."""
+    back = _by_some(back, tuple([n for n, t in enumerate(tangents) if t is not None]), len(tangents))
     found = {
         path: sum(dot(g, t) for g, t in zip(back(seed(value, path)), tangents))
         for path in places(value, f"the tangent of the value of {describe(function)}")
@@ -455,6 +461,7 @@ def jacobian(transform: Transform, function: Any, args: tuple[Any, ...], keyword
     numbers = chosen("jacobian", transform.argnums, describe(function), len(args))
     kept = [_frozen(arg) for arg in args]
     value, back = _for_several(pulled_plainly, function, args, keywords)
+    back = _by_some(back, numbers, len(args))
     what = f"the Jacobian of {describe(function)}"
     leaves: list[tuple[Path, tuple[int, ...], list[tuple[Any, ...]]]] = []
     mirrored(value, lambda path, shape: leaves.append((path, shape, [])), what)

@@ -50,6 +50,9 @@ class Departed(Exception):
         error.add_note(text)
 
 
+_OTHER_NUMBERS = "pass floats, or numbers with which that does not happen: calls with such are native"
+
+
 class Handler:
     """`effects` tells what a call may do besides giving its value."""
 
@@ -64,7 +67,8 @@ class Handler:
 
         (error,) = raising.__defaults__
         what = f"with the numbers of this call native code raises {type(error).__name__}: {error}"
-        departed = Departed(Unsupported(what, vars(raising)["position"]), self.effects, raising)
+        why = Unsupported(what, vars(raising)["position"], hint=_OTHER_NUMBERS)
+        departed = Departed(why, self.effects, raising)
         dispatcher = getattr(native, DISPATCHER, None)
         if dispatcher is None:  # it is called by one
             raise departed

@@ -315,7 +315,7 @@ class Dispatcher:
                 raise error.with_traceback(None) from None
             refused = error
         if isinstance(refused, ArgumentError):
-            refused = Unsupported(str(refused))
+            refused = Unsupported(refused.what, hint=refused.hint)
         if shape is not None:
             sharing.note_refusal(shape, args, keywords, refused)
         return self._refuse(args, keywords, refused.with_traceback(None))
@@ -369,7 +369,8 @@ class Dispatcher:
         if isinstance(function, types.MethodType) and not plain_class(type(bound[0])):
             return None
         if transform.kind != "jit" and argnums is not None:
-            argnums = tuple([n + len(bound) for n in argnums]) if isinstance(argnums, tuple) else argnums + len(bound)
+            behind = lambda n: n + len(bound) if n >= 0 else n
+            argnums = tuple(map(behind, argnums)) if isinstance(argnums, tuple) else behind(argnums)
         key = (transform.kind, argnums, transform.options, transform.has_aux, id(plain))
         found = _unbound.get(key)
         if found is None:
@@ -402,7 +403,10 @@ class Dispatcher:
         kind, argnums = self.transform.kind, self.transform.argnums
         if kind in ("gradient", "withgradient", "pullback") or (kind in ("grad", "value_and_grad") and argnums is None):
             return range(kind in DIRECT_KINDS, count)
-        return (argnums if isinstance(argnums, tuple) else (argnums,)) if kind in ("grad", "value_and_grad") else ()
+        if kind not in ("grad", "value_and_grad"):
+            return ()
+        numbers = argnums if isinstance(argnums, tuple) else (argnums or 0,)
+        return [n if n >= 0 else n + count for n in numbers]
 
     def types_of(
         self, args: tuple[Any, ...], keywords: dict[str, Any], apart: int, by_value: ByValue
@@ -421,9 +425,9 @@ class Dispatcher:
                 result.append(self.type_of(typing, value))
             except UntypableValue as error:
                 named = list(keywords)[at - len(args)] if at >= len(args) else argument_name(self.transform, at, args)
-                message = f"{self.name}(): argument '{named}': {error}"
+                what = f"{self.name}(): argument '{named}': {error.what}"
                 kind = IntegerArgumentTooLarge if isinstance(error, OverflowError) else ArgumentError
-                raise kind(message, named) from None
+                raise kind(what, named, error.hint) from None
         return tuple(result)
 
     def type_of(self, typing: Typing, value: Any) -> Type:

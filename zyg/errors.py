@@ -142,11 +142,13 @@ class IntegerTooLarge(UntypableValue, OverflowError):
 
 
 class ArgumentError(ZygError, TypeError):
-    """A call with an argument that does not fit. `argument` is its name."""
+    """A call with an argument that does not fit. `argument` is its name, `what` what was found, `hint` what to pass instead."""
 
-    def __init__(self, message: str, argument: str = ""):
-        super().__init__(message)
+    def __init__(self, what: str, argument: str = "", hint: str = ""):
+        super().__init__(f"{what}\ninstead: {hint}" if hint else what)
+        self.what = what
         self.argument = argument
+        self.hint = hint
 
 
 class IntegerArgumentTooLarge(ArgumentError, OverflowError):
@@ -183,7 +185,7 @@ def in_library(position: Position | None) -> bool:
 
 
 def is_library(file: str) -> bool:
-    return file.startswith(_libraries())
+    return file.startswith(_libraries()) or file.startswith("<frozen ")
 
 
 def as_called(function: object) -> str:

@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import functools
 import itertools
+import linecache
 import numbers
 import sys
 import types
 import warnings
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from . import collecting, composed, rules, tracebacks
 from .departures import effects, may_be_repeated
-from .errors import FallbackWarning, Misuse, Unsupported
+from .errors import FallbackWarning, Misuse, Unsupported, excerpt, in_library
+from .ir.core import Position
 from .ir.types import ListType, Scalar, children
 from .own import is_own
 from .transforms import DIRECT_KINDS, Transform, chosen, describe, python_function, transform_of
@@ -199,6 +201,8 @@ def cell_kind(cell: types.CellType, depth: int = 0) -> Any:
 # ------------------------------------------------------------------------------------------------- warning
 
 _warned: weakref.WeakSet[Any] = weakref.WeakSet()
+# Objects in C (methods of built-in types, getters of `operator`) have no weak references: one warning for all of a kind and name.
+_warned_kinds: set[tuple[type, str]] = set()
 
 
 def announce(transform: Transform, function: Any, error: Unsupported) -> None:
@@ -209,13 +213,37 @@ def announce(transform: Transform, function: Any, error: Unsupported) -> None:
         function = plain = getattr(plain, "__wrapped__", plain)
     anchor = getattr(plain, "__code__", None) or getattr(vars(type(plain)).get("__call__"), "__code__", None) or plain
     try:
-        if anchor in _warned:
-            return
+        hash(weakref.ref(anchor))
     except TypeError:
-        return  # it has no weak references or no hash; such things are not functions written in Python
-    message = f"{describe(function)} is differentiated by way of Python, not as native code. The reason: {error}"
+        known, anchor = _warned_kinds, (type(anchor), describe(anchor) if hasattr(anchor, "__name__") else "")
+    else:
+        known = _warned
+    if anchor in known:
+        return
+    where = " " if _in_the_program(error) else _definition(plain)
+    message = f"{describe(function)} is differentiated by way of Python, not as native code.{where}The reason: {error}"
     warnings.warn(message, FallbackWarning, stacklevel=_user_level())
-    _warned.add(anchor)
+    known.add(anchor)
+
+
+def _in_the_program(error: Unsupported) -> bool:
+    """Whether a refusal names a line of the user's."""
+    return error.caller is not None or error.position is not None and not in_library(error.position)
+
+
+def _definition(function: Any) -> str:
+    """The line that a function begins with, below its decorators, on lines of its own."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return " "
+    file, first = code.co_filename, code.co_firstlineno
+    if linecache.getline(file, first).lstrip().startswith("@"):
+        lines = [linecache.getline(file, first + n).lstrip() for n in range(_MOST_DECORATORS)]
+        first += next((n for n, line in enumerate(lines) if line.startswith(("def ", "async def "))), 0)
+    return f"\n{excerpt(Position(file, first, function=code.co_qualname))}\n"
+
+
+_MOST_DECORATORS = 50  # lines
 
 
 def _user_level() -> int:
@@ -276,8 +304,9 @@ def fall_back(transform: Transform, args: tuple[Any, ...], keywords: dict[str, A
 
 
 def python_pullback(
-    function: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+    function: Any, args: tuple[Any, ...], keywords: dict[str, Any], numbers: tuple[int, ...] | None = None
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """(value, back) of a call; the back is by some of the arguments alone if these are given by number."""
     for n, x in enumerate(args):
         if isinstance(x, np.ndarray) and x.dtype.hasobject:
             raise TypeError(f"argument {n + 1} is an array of objects, which has no gradient; pass an array of numbers")
@@ -289,7 +318,7 @@ def python_pullback(
             f"the value of {describe(function)} is a generator or another iterator, whose items have no derivative outside",
             hint="go through it there: return the sum of its items, or the list of them",
         )
-    return value, back
+    return value, back if numbers is None or len(numbers) == len(args) else back.by(numbers)
 
 
 @functools.cache
@@ -309,6 +338,10 @@ class ObjectPullback:
         self._name = name
         self._back = back
 
+    def by(self, numbers: tuple[int, ...]) -> ObjectPullback:
+        """That by some of the arguments alone, with None for the others."""
+        return ObjectPullback(self._name, cast(Any, self._back).by(numbers))
+
     def __call__(self, cotangent: Any, /) -> tuple[Any, ...]:
         try:
             return self._back(cotangent)
@@ -325,8 +358,10 @@ def _pullback(transform: Transform, function: Any, args: tuple[Any, ...], keywor
     return value, ObjectPullback(describe(function), back)
 
 
-def _with_gradient(what: str, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
-    value, back = python_pullback(function, args, keywords)
+def _with_gradient(
+    what: str, function: Any, args: tuple[Any, ...], keywords: dict[str, Any], numbers: tuple[int, ...] | None = None
+) -> tuple[Any, Any]:
+    value, back = python_pullback(function, args, keywords, numbers)
     return value, with_seed(what, function, value, back)
 
 
@@ -365,14 +400,14 @@ def _withgradient(transform: Transform, function: Any, args: tuple[Any, ...], ke
 def _value_and_grad(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     numbers = chosen(transform.kind, transform.argnums, describe(function), len(args))
     if transform.has_aux:
-        value, back = python_pullback(function, args, keywords)
+        value, back = python_pullback(function, args, keywords, numbers)
         if type(value) is not tuple or len(value) != 2:
             raise TypeError(
                 f"zyg.{transform.kind} with has_aux=True takes functions that give (value, aux), with a number as value"
             )
         gradients = back((_seed(transform.kind, function, value[0]), None))
     else:
-        value, gradients = _with_gradient(transform.kind, function, args, keywords)
+        value, gradients = _with_gradient(transform.kind, function, args, keywords, numbers)
     return value, composed.picked(gradients, numbers, transform.argnums)
 
 

@@ -37,6 +37,7 @@ _EITHER_WAY = {
 _INSTEAD = _EITHER_WAY | {
     "builtins.str": "go by numbers, or look into the text outside of the function: native code can show a text that is made at run time (in "
     "print, in the message of an exception), and no more",
+    "generator": "keep what it remembers in an object with a method, and call that in the place of `send`, or loop over the items",
     "heapq": "keep the list sorted: bisect.insort(q, x) puts an item in, q.pop(0) takes the smallest out",
     "heapq.nsmallest": "sorted(xs)[:n]",
     "heapq.nlargest": "sorted(xs, reverse=True)[:n]",
@@ -46,14 +47,26 @@ _INSTEAD = _EITHER_WAY | {
     "collections.Counter": "count in a dict: d[key] = d.get(key, 0) + 1",
     "collections.defaultdict": "use a dict, whose keys are texts: d[key] = d.get(key, 0.0) + x, or d.setdefault(key, []).append(x) for lists",
     "builtins.__missing__": "use a dict, and say what it is without the key: d.get(key, default)",
+    "_collections_abc": "go through the list or tuple that it holds (xs.data of a UserList), or give the class an __iter__ of its own",
+    "dict": "make a tuple of it outside of the function, ITEMS = tuple(d.items()), and go through that",
     "dict.fromkeys": "{key: x for key in keys}",
     "collections.ChainMap": "use one dict: {**second, **first}",
     "collections.OrderedDict": "use a dict, which has an order too",
     "collections.deque": "use a list: q.append(x), and q.pop(0) in the place of q.popleft()",
     "queue": "use a list: q.append(x), q.pop(0)",
+    "statistics.linear_regression": "np.polyfit(x, y, 1), which gives slope and intercept",
+    "statistics.correlation": "np.corrcoef(x, y)[0, 1]",
+    "statistics.covariance": "np.cov(x, y)[0, 1]",
+    "statistics.quantiles": "np.quantile(xs, [0.25, 0.5, 0.75])",
+    "statistics.geometric_mean": "math.exp(sum(math.log(x) for x in xs) / len(xs))",
+    "statistics.harmonic_mean": "len(xs) / sum(1 / x for x in xs)",
+    "statistics.NormalDist": "write out the formula, with scipy.special.ndtr((x - mean) / deviation) for cdf(x) and ndtri for inv_cdf",
     "statistics": "sum(xs) / len(xs) in the place of statistics.mean(xs), or functions of NumPy: np.mean, np.std, np.median",
     "itertools.combinations": "write loops: for i, a in enumerate(xs): for b in xs[i + 1:]",
     "itertools.permutations": "write loops",
+    "operator.itemgetter": "write it as a function: lambda x: x[0]",
+    "operator.attrgetter": "write it as a function: lambda x: x.name",
+    "operator.methodcaller": "write it as a function: lambda x: x.method()",
     "datetime": _TIMES,
     "decimal": "use floats, or convert it outside of the function: float(d)",
     "fractions": "use floats: 1 / 3",
@@ -62,6 +75,7 @@ _INSTEAD = _EITHER_WAY | {
     "contextlib": "write what it does in front of the block and behind it, without `with`",
     "re": "look into the text outside of the function, and pass what is found",
     "functools.lru_cache": "leave the cache out, or fill a list with the values, from the smallest argument on",
+    "functools.cmp_to_key": "sort by a key: sorted(xs, key=lambda x: ...), with a tuple for several criteria",
     "functools._lru_cache_wrapper": "call the function itself, f.__wrapped__(x), or leave the cache out",
 }
 OUTSIDE = "call it outside of the function and pass what it gives, or write out what is needed of it"
@@ -102,7 +116,8 @@ def remedy_in(filename: str, function: str = "") -> str:
     >>> print(remedy_in("/lib/site-packages/scipy/optimize/_zeros_py.py").splitlines()[1])
     give it a rule for its derivative: the derivative of a solution follows from its equation: 'Implicit differentiation' in docs/custom-adjoints.md
     """
-    path = f"{filename.replace(chr(92), '/').removesuffix('.py')}/{function.replace('.', '/')}/"
+    filename = filename.removeprefix("<frozen ").removesuffix(">")  # of modules that come with the interpreter
+    path = f"/{filename.replace(chr(92), '/').removesuffix('.py')}/{function.replace('.', '/')}/"
     names = [name for name in (*_INSTEAD, *_RULES) if f"/{name.replace('.', '/')}/" in path]
     name = max(names, key=len, default="")
     if name in _RULES:

@@ -44,10 +44,11 @@ class Transform:
 
 
 def checked_argnums(argnums: Any) -> Argnums:
-    """What a user says for `argnums`, as ints: ValueError and TypeError if it cannot be meant.
+    """What a user says for `argnums`, as ints: ValueError and TypeError if it cannot be meant. Negative ones count from the end of the
+    arguments of a call.
 
-    >>> checked_argnums([0, 2])
-    (0, 2)
+    >>> checked_argnums([0, -1])
+    (0, -1)
     """
     if isinstance(argnums, (list, tuple)):
         argnums = tuple(argnums)
@@ -57,8 +58,6 @@ def checked_argnums(argnums: Any) -> Argnums:
     for number in argnums if isinstance(argnums, tuple) else (argnums,):
         if not isinstance(number, Integral) or isinstance(number, bool):
             raise TypeError(f"argnums is an int or a tuple of ints, not {argnums!r}")
-        if number < 0:
-            raise ValueError(f"argnums counts from 0, {number} is negative")
         numbers.append(int(number))
     if len(set(numbers)) != len(numbers):
         raise ValueError(f"argnums names an argument twice: {argnums!r}")
@@ -73,14 +72,26 @@ def by_name_alone(kind: str, name: str, keywords: Iterable[str]) -> str:
 
 def chosen(kind: str, argnums: Argnums, name: str, count: int) -> tuple[int, ...]:
     """The arguments that `argnums` names, of so many that the function of this name was given: TypeError if there are not so many."""
-    numbers = tuple(range(count)) if argnums is None else argnums if isinstance(argnums, tuple) else (argnums,)
-    for n in numbers:
-        if n >= count:
+    said = tuple(range(count)) if argnums is None else argnums if isinstance(argnums, tuple) else (argnums,)
+    numbers = tuple([n if n >= 0 else n + count for n in said])
+    for n, number in zip(said, numbers):
+        if not 0 <= number < count:
             given = f"{count} positional argument{'s were' if count != 1 else ' was'} given"
-            given += " (those given by name are constants)" if count == 0 else ""
+            given += " (those given by name are constants): pass it by position"
             behind = "; the direction stands behind the arguments: zyg.hvp(f, x, y, v)" if kind == "hvp" else ""
             raise TypeError(f"{kind} of {name} by argument {n}, but {given}{behind}")
+    if len(set(numbers)) < len(numbers):
+        raise ValueError(f"argnums names an argument of {name} twice: {argnums!r}")
     return numbers
+
+
+def as_said(numbers: tuple[int, ...], argnums: Argnums) -> Argnums:
+    """The arguments that `argnums` names, in the form that it has.
+
+    >>> as_said((2,), -1), as_said((0, 2), (0, -1)), as_said((0, 1), None)
+    (2, (0, 2), None)
+    """
+    return None if argnums is None else numbers if isinstance(argnums, tuple) else numbers[0]
 
 
 def argument_places(numbers: tuple[int, ...], count: int) -> tuple[tuple[None, ...] | None, ...]:

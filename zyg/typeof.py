@@ -298,6 +298,8 @@ class Typing:
                 "alike and hold numbers",
                 hint="make them floats: [float(x) for x in xs]"
                 if classes <= {int, float, bool}
+                else "pass a tuple of them, tuple(xs), or arrays of one shape as one array, np.stack(xs)"
+                if any(map(_holds_array, value))
                 else "make a list or an array of each of the numbers in them, [row[0] for row in rows], with numbers for names",
             )
         return ListType(tuple(map(self.of, value)))
@@ -412,6 +414,10 @@ MAX_ITEMS = 200  # of an object or a dict
 MAX_LIST = 40  # items of a list, and values of a dict that are not numbers, that are looked at one by one
 _APART = "pass what is needed of them in a list of its own"
 MAX_ROWS = 8  # lists of numbers in a list, likewise
+
+
+def _holds_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or isinstance(value, (tuple, list)) and any(map(_holds_array, value))
 
 
 def _is_flat(type: Type) -> bool:

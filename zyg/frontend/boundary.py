@@ -114,7 +114,7 @@ class Assembly:
             return FunctionValue(type.code, f.__globals__, f.__name__, captured, defaults, kwdefaults, f)
         if isinstance(type, t.PullbackType):
             return PullbackValue(type.plan, tuple(next(leaves) for _ in type.saved))
-        raise self.e.refuse(f"a value of type {type}")
+        raise self.e.refuse(f"a value of type {type}", hint="pass numbers, arrays, tuples, or objects that hold such")
 
     def all(self, types: tuple[Type, ...]) -> tuple[Abstract, ...]:
         return tuple(map(self.of, types))
@@ -274,7 +274,10 @@ class Disassembly:
                 hint="pass it as an argument",
             )
         if v.id in self.open or v.id in self.made and self.optional:
-            raise self.e.refuse(f"{a_thing(v, self.e.heap)} that is part of itself, or there in several places")
+            raise self.e.refuse(
+                f"{a_thing(v, self.e.heap)} that is part of itself, or there in several places",
+                hint="give it back in one place, or give back the numbers and arrays in it",
+            )
         if v.id in self.made:
             return t.Shared(self.made[v.id])
         if self.optional:
@@ -323,7 +326,10 @@ class Disassembly:
         for name, v in named.items():
             if isinstance(v, MaybeValue) and v.absent is not None:
                 what = f"the attribute '{name}'" if record.kind == "object" else f"the key '{name}'"
-                raise self.e.refuse(f"{what}, which is set on some paths only, of something that leaves native code")
+                raise self.e.refuse(
+                    f"{what}, which is set on some paths only, of something that leaves native code",
+                    hint="set it on all paths, if only to 0.0 or None",
+                )
         if isinstance(record.meta, Shape):
             return t.ObjectOf(record.meta.cls, tuple(named), self.all(named.values()))
         return t.DictType(tuple(named), self.all(named.values()))

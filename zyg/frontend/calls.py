@@ -233,9 +233,19 @@ def _call_entry(
             # The arguments did not fit the emitter's parameters.
             name = getattr(obj, "__name__", None) or str(obj[1] if isinstance(obj, tuple) else obj)
             found = [describe(a, e.heap) for a in args] + [f"{k}={describe(v, e.heap)}" for k, v in keywords.items()]
-            raise e.refuse(f"these arguments of {name}()", types=found, hint="see its documentation") from None
+            hint = entry.instead.get("") or _as_taken(name, entry.function)
+            raise e.refuse(f"these arguments of {name}()", types=found, hint=hint) from None
         raise
     return result
+
+
+def _as_taken(name: str, emitter: Any) -> str:
+    """How a call is to be written, by the parameters of its emitter."""
+    import inspect  # (slow to load)
+
+    parameters = list(inspect.signature(emitter).parameters.values())[1:]
+    texts = [f"{'*' * (p.kind is p.VAR_POSITIONAL)}{p.name}" for p in parameters if p.kind is not p.VAR_KEYWORD]
+    return f"write {name}({', '.join(texts)})"
 
 
 def _within(e: Evaluator, v: Abstract) -> Iterator[Abstract]:
@@ -293,6 +303,8 @@ def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[s
         described = f"{shown(obj)}, a class that native code does not know"
     elif is_of_numpy(obj):
         described, hint = f"{shown(obj)}, which is not supported natively", WITHOUT_ENTRY
+    elif isinstance(obj, _METHODS_IN_C):
+        described, hint = f"a call of {name}, a method of a class in C", _as_method(obj.__name__)
     elif not isinstance(obj, (python_types.BuiltinFunctionType, python_types.FunctionType, type, np.ufunc)):
         described = f"a call of a {type(obj).__qualname__} object"
         hint = remedy(qualified(type(obj))) or "write a function, or a plain class with __call__"
@@ -313,7 +325,7 @@ def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[s
                     raise e.refuse(described, hint=hint)
                 raise e.refuse(
                     f"{a_thing(a, e.heap)} as an argument of {name}, which native code does not know",
-                    hint=remedy(name) or _MIGHT_CHANGE,
+                    hint=hint if isinstance(obj, _METHODS_IN_C) else remedy(name) or _MIGHT_CHANGE,
                 )
             if isinstance(a, Reference) and e.heap[a.id].kind == "iterator":
                 raise e.refuse(
@@ -324,6 +336,18 @@ def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[s
     if obj is builtins.print:
         return Known(None)
     return ConflictValue(described, (described,), hint=hint)
+
+
+_METHODS_IN_C = (
+    python_types.MethodDescriptorType, python_types.WrapperDescriptorType, python_types.MethodWrapperType,
+    python_types.ClassMethodDescriptorType,
+)  # fmt: skip
+
+
+def _as_method(name: str) -> str:
+    if name.startswith("__"):
+        return "write the operator, in a function: lambda x, y: x * y"
+    return f"call it as a method, in a function: lambda x, *args: x.{name}(*args)"
 
 
 _MIGHT_CHANGE = (

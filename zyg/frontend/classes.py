@@ -15,7 +15,7 @@ from zyg.ir.core import const
 from zyg.ir.departures import departing
 from zyg.ir.records import record
 from zyg.library import registry
-from zyg.remedies import qualified, remedy, remedy_for
+from zyg.remedies import OUTSIDE, qualified, remedy, remedy_for
 from zyg.transforms import transform_of
 from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fields, taken_over
 
@@ -135,7 +135,7 @@ def get_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
     if isinstance(v, ChoiceValue) and is_reference(v):
         return e.each(v, lambda one: get_attribute(e, one, name))
     if isinstance(v, (PullbackValue, ChoiceValue, ExceptionValue)) or class_of(e, v) is None:
-        raise e.refuse(f"the attribute '{name}' of {a_thing(v, e.heap)}")
+        raise e.refuse(f"the attribute '{name}' of {a_thing(v, e.heap)}", hint=OUTSIDE)
     cls = class_of(e, v)
     own = look_up(e, cls, "__getattr__")
     if own is not None and is_object_class(cls) and look_up(e, cls, name) is None:
@@ -143,7 +143,7 @@ def get_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
     # (Of annotations the metaclass says that the class itself has none.)
     if find_in_class(cls, name) or hasattr(cls, name) or isinstance(v, Known) and hasattr(v.object, name):
         cached = isinstance((find_in_class(cls, name) or (None, None))[1], functools.cached_property)
-        hint = "write a property, or set the attribute in __init__" if cached else remedy(qualified(cls)) or ""
+        hint = "write a property, or set the attribute in __init__" if cached else remedy(qualified(cls)) or OUTSIDE
         raise e.refuse(f"the attribute '{name}' of {_with_article(cls)}", types=[describe(v, e.heap)], hint=hint)
     e.throw("AttributeError", f"{_subject(v, cls)} has no attribute '{name}'")
     raise AssertionError
@@ -246,7 +246,10 @@ def _object_attribute(e: Evaluator, v: Reference, record: Record, cls: type, nam
     field = own[name]
     if isinstance(field, MaybeValue) and field.absent is UNBOUND:
         if found is not None and not isinstance(found[1], python_types.MemberDescriptorType):
-            raise e.refuse(f"the attribute '{name}', which is that of the object or that of its class")
+            raise e.refuse(
+                f"the attribute '{name}', which is that of the object or that of its class",
+                hint="set it in __init__, for all objects",
+            )
         e.guard(field.present, "AttributeError", f"'{cls.__name__}' object has no attribute '{name}'")
         return field.item
     return field
@@ -446,7 +449,7 @@ def super_value(e: Evaluator, args: tuple[Abstract, ...]) -> Abstract:
             raise e.refuse(SUPER_OF_ANOTHER, hint=SUPER_HINT)
         owner, receiver = frame.free["__class__"], frame.arguments[0]
     if not isinstance(owner, Known) or not isinstance(owner.object, type) or receiver is None:
-        raise e.refuse("super() of a class that is not known when compiling")
+        raise e.refuse("super() of a class that is not known when compiling", hint="name the class: super(Class, self)")
     if isinstance(receiver, Known):  # a classmethod gets the class
         cls = receiver.object if isinstance(receiver.object, type) else type(receiver.object)
     else:
@@ -514,13 +517,25 @@ def set_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> None
         if not construction.frozen(v.cls):
             raise _in_list(e, f"an assignment to '{name}'", v.cls.__name__)
         _frozen(e, name)
-    raise e.refuse(f"an assignment to the attribute '{name}' of {a_thing(v, e.heap)}")
+    raise e.refuse(f"an assignment to the attribute '{name}' of {a_thing(v, e.heap)}", hint=_instead_of_storing(v))
+
+
+def _instead_of_storing(v: Abstract) -> str:
+    if isinstance(v, Known) and isinstance(v.object, type):
+        return "keep it in an attribute of an object that the function is given"
+    return (
+        "keep it in an object of a plain class, or in a list, that the function is given; or return it beside the value"
+    )
+
+
+_INSTEAD_OF_ASKING = "set the attribute in __init__, to None where there is nothing, and test for None"
+_INSTEAD_OF_DEL = "set the attribute to None"
 
 
 def store_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> None:
     """object.__setattr__(v, name, value), as __post_init__ of frozen dataclasses calls it."""
     if object_record(e, v) is None or asks_the_class((look_up(e, class_of(e, v), name) or (None, None))[1]):
-        raise e.refuse(f"object.__setattr__ of a {describe(v, e.heap)}")
+        raise e.refuse(f"object.__setattr__ of {a_thing(v, e.heap)}", hint=_instead_of_storing(v))
     assert isinstance(v, Reference)
     record = writable(e, v, f"an assignment to '{name}'")
     e.heap[v.id] = record.with_named(record.named() | {name: value})
@@ -536,11 +551,11 @@ def has_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
         found, asked = look_up(e, cls, name), look_up(e, cls, "__getattr__")
         if found is not None:
             if asked is not None or _runs_code(found[1]):
-                raise e.refuse("hasattr() of what a property or __getattr__ gives")
+                raise e.refuse("hasattr() of what a property or __getattr__ gives", hint=_INSTEAD_OF_ASKING)
             if not isinstance(found[1], python_types.MemberDescriptorType):
                 return Known(True)
         elif asked is not None:
-            raise e.refuse("hasattr() of what a property or __getattr__ gives")
+            raise e.refuse("hasattr() of what a property or __getattr__ gives", hint=_INSTEAD_OF_ASKING)
         field = record.named().get(name)
         if isinstance(field, MaybeValue) and field.absent is UNBOUND:
             return Number(field.present)
@@ -554,7 +569,7 @@ def has_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
     v = certain(e, v, "hasattr()", lambda cls: find_in_class(cls, name) is not None)
     cls = class_of(e, v)
     if cls is None or isinstance(v, MaybeValue):
-        raise e.refuse(f"hasattr() of a {describe(v, e.heap)}")
+        raise e.refuse(f"hasattr() of {a_thing(v, e.heap)}", hint=_INSTEAD_OF_ASKING)
     return Known(look_up(e, cls, name) is not None or isinstance(v, Known) and hasattr(v.object, name))
 
 
@@ -587,17 +602,17 @@ def del_attribute(e: Evaluator, v: Abstract, name: str) -> None:
     v = settled(e, v, f"'NoneType' object has no attribute '{name}'", "AttributeError")
     record = object_record(e, v)
     if record is None:
-        raise e.refuse(f"`del` of the attribute '{name}' of a {describe(v, e.heap)}")
+        raise e.refuse(f"`del` of the attribute '{name}' of {a_thing(v, e.heap)}", hint=_INSTEAD_OF_DEL)
     assert isinstance(v, Reference)
     cls: Any = class_of(e, v)
     found = look_up(e, cls, name)
     if found is not None and hasattr(type(found[1]), "__delete__"):
-        raise e.refuse(f"`del` of '{name}' of a {cls.__name__}, which its class describes")
+        raise e.refuse(f"`del` of '{name}' of a {cls.__name__}, which its class describes", hint=_INSTEAD_OF_DEL)
     own = writable(e, v, f"`del` of '{name}'").named()
     if name not in own:
         e.throw("AttributeError", f"'{cls.__name__}' object has no attribute '{name}'")
     if isinstance(own[name], MaybeValue) and own[name].absent is UNBOUND:
-        raise e.refuse(f"`del` of the attribute '{name}', which is set on some paths only")
+        raise e.refuse(f"`del` of the attribute '{name}', which is set on some paths only", hint=_INSTEAD_OF_DEL)
     del own[name]
     e.heap[v.id] = record.with_named(own)
 
@@ -676,7 +691,10 @@ def _answer(e: Evaluator, name: str, method: Any, args: list[Abstract]) -> Abstr
     if isinstance(result, Known) and result.object is NotImplemented:
         return None
     if _may_be_not_implemented(result):
-        raise e.refuse(f"{name} of a {describe(args[0], e.heap)}, which returns NotImplemented on some paths only")
+        raise e.refuse(
+            f"{name} of {a_thing(args[0], e.heap)}, which returns NotImplemented on some paths only",
+            hint="decide by the type of the other operand alone: `if not isinstance(other, Class): return NotImplemented`",
+        )
     return result
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL
-from zyg.remedies import remedy_for
+from zyg.remedies import OUTSIDE, remedy_for
 
 from . import meeting
 from .classes import equality, find_in_class, operator_method, special
@@ -111,7 +111,7 @@ def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
         found = find_in_class(class_of(e, v) or object, f"__{name}__")
         if isinstance(v, Known) and found is not None and found[0].__module__ != "builtins":
             raise e.refuse(
-                f"the operator {SYMBOLS[name]} on a {type(v.object).__name__}", hint=remedy_for(v.object) or ""
+                f"the operator {SYMBOLS[name]} on a {type(v.object).__name__}", hint=remedy_for(v.object) or OUTSIDE
             )
     e.type_error(message())
     raise AssertionError
@@ -217,7 +217,8 @@ def _without_answer(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     for kind in (tuple, list, dict, str, int, float):
         if all(isinstance(cls, type) and issubclass(cls, kind) for cls in (first, second)):
             raise e.refuse(
-                f"a comparison of two {kind.__name__}s of which one has an `__eq__` that gives NotImplemented"
+                f"a comparison of two {kind.__name__}s of which one has an `__eq__` that gives NotImplemented",
+                hint=f"let `__eq__` say it: return {kind.__name__}.__eq__(self, other)",
             )
     return identical(e, a, b)
 
@@ -423,7 +424,11 @@ def truth(e: Evaluator, v: Abstract) -> Value:
         flags = [truth(e, o) for o in v.options]
         if all(isinstance(f, Const) and f.value for f in flags):
             return const(True)
-        raise e.refuse("the truth of a choice between constants", types=[describe(v, e.heap)])
+        raise e.refuse(
+            "the truth of a choice between constants",
+            types=[describe(v, e.heap)],
+            hint="keep a flag beside it, True or False",
+        )
     return const(True)
 
 

@@ -40,7 +40,7 @@ def construct(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str,
         for name in bound:
             found = look_up(e, cls, name)
             if found is not None and asks_the_class(found[1]):
-                raise e.refuse(f"the field '{name}' of a {cls.__name__}, which is a descriptor")
+                raise e.refuse(f"the field '{name}' of a {cls.__name__}, which is a descriptor", hint="use a property")
         names = tuple(n for n in struct_fields(owner) or () if n in bound)
         e.heap[id] = Record("object", Shape(cls, names), tuple(bound[n] for n in names))
         look_up(e, cls, "__post_init__")

@@ -277,7 +277,11 @@ def element_function(
     try:
         value = function(inner, *numbers)
         if not isinstance(value, (Number, Known, ComplexValue, TupleValue)):
-            raise e.refuse("this operation on whole arrays", types=[describe(v, e.heap) for v in operands])
+            raise e.refuse(
+                "this operation on whole arrays",
+                types=[describe(v, e.heap) for v in operands],
+                hint="write a loop over the elements",
+            )
         if isinstance(value, ComplexValue):
             elements = [scalar_value(inner, p, F64) for p in value.parts()]
         elif isinstance(value, TupleValue):

@@ -269,7 +269,7 @@ class Evaluator:
         symbol = self.in_place[1]
         return message.replace(f" for {symbol}:", f" for {symbol.partition(' ')[0]}=:", 1)
 
-    def refuse(self, what: str, *, types: Any = (), hint: str = "") -> Unsupported:
+    def refuse(self, what: str, *, hint: str, types: Any = ()) -> Unsupported:
         """The error for something that cannot be compiled; `raise e.refuse(...)`."""
         return Unsupported(what, self.position, types=types, hint=hint)
 

@@ -176,7 +176,11 @@ def join_strings(e: Evaluator, parts: list[Abstract]) -> Abstract:
             template += p.template
             args.extend(p.args)
         else:
-            raise e.refuse("this part of an f-string", types=[describe(p, e.heap)])
+            raise e.refuse(
+                "this part of an f-string",
+                types=[describe(p, e.heap)],
+                hint="leave it out, or make the text outside of the function",
+            )
     return TextValue(template, tuple(args))
 
 

@@ -126,7 +126,10 @@ def evaluate_in_place(
         with e.in_context(Context(replace(e.options, boundscheck=False), e.context.level, e.context.forwards)):
             return evaluate_in_place(e, f, prepared, slots, library)
     if e.depth > MAX_DEPTH:
-        raise e.refuse(f"calls of functions nested more than {MAX_DEPTH} deep, at {f.name}")
+        raise e.refuse(
+            f"calls of functions nested more than {MAX_DEPTH} deep, at {f.name}",
+            hint="compute it in a loop, over a list of numbers for what differs, or write what several of them do in one function",
+        )
     free = dict(zip(f.code.co_freevars, f.captured))
     inside = library or e.frame is not None and e.frame.library and not _is_user_code(f)
     frame = Frame(prepared, f.code, f.name, f.globals, free, e.frame, inside)

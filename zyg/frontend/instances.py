@@ -22,6 +22,7 @@ from .values import (
     MaybeValue,
     Number,
     TupleValue,
+    a_thing,
     describe,
 )
 
@@ -61,21 +62,24 @@ def is_instance(e: Evaluator, v: Abstract, classinfo: Abstract) -> Abstract:
             flag = v.present if item.object else negate(e, v.present)
             e.facts[id(flag)] = (flag, v.present, bool(item.object), not item.object)
             return boolean(flag)
-        raise e.refuse("isinstance of this optional value", types=[describe(v, e.heap)])
+        raise e.refuse("isinstance of this optional value", types=[describe(v, e.heap)], hint="test for None first")
     if isinstance(v, ChoiceValue):
         flags = [is_instance(e, o, classinfo) for o in v.options]
         if all(isinstance(f, Known) and f.object == flags[0].object for f in flags if isinstance(flags[0], Known)):
             return flags[0]
-        raise e.refuse("isinstance of a choice between functions", types=[describe(v, e.heap)])
+        raise e.refuse("isinstance of a choice between functions", types=[describe(v, e.heap)], hint=_FLAG)
     v = certain(e, v, "a test of the type", lambda cls: issubclass(cls, tuple(wanted)))
     cls = class_of(e, v)
     if cls is None:
-        raise e.refuse(f"isinstance of a {describe(v, e.heap)}")
+        raise e.refuse(f"isinstance of {a_thing(v, e.heap)}", hint=_FLAG)
     if isinstance(v, (Number, ComplexValue)) and v.classes:
         cls = next(iter(v.classes))
     if not tells_its_class(cls):
-        raise e.refuse(f"isinstance of a {cls.__name__}, which has a `__class__` of its own")
+        raise e.refuse(f"isinstance of a {cls.__name__}, which has a `__class__` of its own", hint=_FLAG)
     return is_subclass(e, cls, wanted)
+
+
+_FLAG = "give the objects an attribute that says what they are, and compare that"
 
 
 def is_subclass(e: Evaluator, cls: type, wanted: Sequence[type]) -> Known:
@@ -83,7 +87,8 @@ def is_subclass(e: Evaluator, cls: type, wanted: Sequence[type]) -> Known:
     for other in wanted:
         if not asks_nobody(other, cls):
             raise e.refuse(
-                f"a test for a {other.__name__}, which asks code of its class (`__instancecheck__`, `__subclasshook__`)"
+                f"a test for a {other.__name__}, which asks code of its class (`__instancecheck__`, `__subclasshook__`)",
+                hint="test for a plain class, or " + _FLAG,
             )
     return Known(issubclass(cls, tuple(wanted)))
 
@@ -91,7 +96,7 @@ def is_subclass(e: Evaluator, cls: type, wanted: Sequence[type]) -> Known:
 def match_class(e: Evaluator, subject: Abstract, cls: Abstract, names: Abstract, positional: int) -> Abstract:
     """A class pattern: a tuple of attributes, or None."""
     if not isinstance(cls, Known) or not isinstance(cls.object, type):
-        raise e.refuse("a class pattern whose class is not known when compiling")
+        raise e.refuse("a class pattern whose class is not known when compiling", hint="name the class itself")
     matches = is_instance(e, subject, cls)
     if isinstance(matches, Known) and not matches.object:
         return NONE

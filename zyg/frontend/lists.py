@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zyg.ir.core import Value, const
-from zyg.remedies import qualified, remedy
+from zyg.remedies import OUTSIDE, qualified, remedy
 
 from .growing import append_growing, growing_item, growing_length, part_of, refuse_mixed, require_growing, writable_list
 from .kinds import is_dict, is_list, known_items
@@ -123,7 +123,7 @@ def length(e: Evaluator, v: Abstract) -> Abstract:
     cls = class_of(e, v)
     if cls is not None and hasattr(cls, "__len__"):
         raise e.refuse(
-            f"the length of a {cls.__name__}", types=[describe(v, e.heap)], hint=remedy(qualified(cls)) or ""
+            f"the length of a {cls.__name__}", types=[describe(v, e.heap)], hint=remedy(qualified(cls)) or OUTSIDE
         )
     e.type_error(f"object of type '{python_type_name(e, v)}' has no len()")
     raise AssertionError

@@ -334,7 +334,7 @@ class Merge:
             return Reference(id)
         if not records_fit(real):
             found = tuple(sorted({describe(v, s.heap) for v, s in zip(vs, self.states) if v is not DEFAULT}))
-            return ConflictValue("different kinds of object", found)
+            return ConflictValue("different kinds of object", found, _ONE_KIND)
         self.heap[id] = real[0]
         self.pending.append((id, records, path, force))
         return Reference(id)
@@ -374,9 +374,8 @@ class Merge:
         assert isinstance(order, _Order)
         options = order.arrange([Reference(id) for id in found])
         if len(options) > MAX_OPTIONS:
-            return ConflictValue(
-                "one of many objects", ("one of many objects",), "keep them in a list, or use an array"
-            )
+            what = f"one of more than {MAX_OPTIONS} objects or functions, as turns out when it runs"
+            return ConflictValue(what, (what,), "keep the numbers in a list or an array, and choose by an index: xs[k]")
         tag = self.leaf((*path, "tag"), I64, [Value(I64) for _ in vs], True)
         return ChoiceValue(tag, tuple(options))
 
@@ -445,7 +444,7 @@ class Merge:
                 return next(c for c in columns if isinstance(c, ConflictValue))
             tag = self.leaf((*path, "tag"), I64, [Value(I64) for _ in vs], True)
             return ChoiceValue(tag, tuple(columns))
-        return ConflictValue("values of different types", self.described(present))
+        return ConflictValue("values of different types", self.described(present), _ONE_KIND)
 
     def described(self, vs: Iterable[Any]) -> tuple[str, ...]:
         """What values are, for a message, each kind once."""
@@ -476,6 +475,7 @@ class _Order(Value):
 _RENAMED = Value(t.OBJECT)  # among the parameters of a block: the object at this path has an identity of its own
 
 
+_ONE_KIND = "give it one type on all paths, or go on with it on each path by itself"
 MAX_OPTIONS = 16  # objects that one variable may refer to
 MAX_ARRAYS = 4  # kinds of array, a number among them, that one variable may be
 

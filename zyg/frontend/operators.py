@@ -17,7 +17,7 @@ from zyg.ir.core import Const
 from zyg.ir.departures import departing
 from zyg.ir.ops import past_64_bits
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8
-from zyg.remedies import remedy_for
+from zyg.remedies import OUTSIDE, remedy_for
 
 from . import alternatives, kinds, meeting
 from .classes import is_object_class, look_up, operator_method, refuse_unless_without
@@ -209,7 +209,9 @@ def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract
             is_text = isinstance(sequence, Known) and isinstance(sequence.object, (str, bytes))
             if (isinstance(sequence, TupleValue) or is_text) and number_type(count) in (BOOL, I64, I32, U8):
                 what = f"a {python_type_name(e, sequence)} times a number that is not known when compiling"
-                raise e.refuse(what, hint="" if is_text else "make a list of it: [...] * n")
+                raise e.refuse(
+                    what, hint="make it outside of the function" if is_text else "make a list of it: [...] * n"
+                )
     if name == "add" and kinds.is_list(e, a) and kinds.is_list(e, b):
         return lists.concatenate(e, a, b)
     if name != "matmul" and is_made_an_array(e, a, b):
@@ -220,14 +222,18 @@ def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract
     if result is not None:
         return result
     if any(isinstance(v, (ConflictValue, ChoiceValue)) for v in (a, b)):
-        raise e.refuse(f"operator {SYMBOLS[name]} on these values", types=[describe(a, e.heap), describe(b, e.heap)])
+        raise e.refuse(
+            f"operator {SYMBOLS[name]} on these values",
+            types=[describe(a, e.heap), describe(b, e.heap)],
+            hint="give each of them one type on all paths, or calculate on each path",
+        )
     if name == "or" and isinstance(a, Known) and isinstance(b, Known) and isinstance(a.object, type):
         raise e.refuse("a union of types that is made at run time", hint="use a tuple of types")
     for v in (a, b):
         plain = isinstance(v, Known) and (type(v.object) in _WITHOUT_OPERATORS or is_number(v))
         if isinstance(v, Known) and not plain:
             raise e.refuse(
-                f"the operator {SYMBOLS[name]} on a {type(v.object).__name__}", hint=remedy_for(v.object) or ""
+                f"the operator {SYMBOLS[name]} on a {type(v.object).__name__}", hint=remedy_for(v.object) or OUTSIDE
             )
     e.type_error(without_meaning(e, name, a, b))
     raise AssertionError

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from zyg.ir.core import Block, Const, Instr, Target, Value
+from zyg.remedies import OUTSIDE
 from zyg.typeof import UNBOUND
 
 from . import classes, comparison, environment, instances, iterators, kinds, operators, scalars
@@ -46,7 +47,7 @@ HANDLERS: dict[str, Handler] = {}
 def execute(e: Evaluator, frame: Frame, instr: Instr) -> None:
     handler = HANDLERS.get(instr.op)
     if handler is None:
-        what, hint = UNSUPPORTED.get(instr.op, (f"the operation `{instr.op}`", ""))
+        what, hint = UNSUPPORTED.get(instr.op, (f"the operation `{instr.op}`", OUTSIDE))
         refusal = e.refuse(what + " in native code", hint=hint)
         refusal.final = True
         raise refusal
@@ -100,20 +101,22 @@ def handler(*names: str) -> Callable[[Handler], Handler]:
     return register
 
 
+_BY_KEY = 'look the keys up: `if "k" in d: v = d["k"]`'
+_IN_A_FUNCTION = "write it in a function, or outside of the one that is differentiated"
 UNSUPPORTED: dict[str, tuple[str, str]] = {
     "set_global": ("an assignment to a global variable", "return the value, or store into an array"),
-    "del_global": ("`del` of a global variable", ""),
+    "del_global": ("`del` of a global variable", "set it to None, outside of the function"),
     "set": ("a set", "use a tuple"),
     "set_add": ("a set comprehension", "use a tuple"),
     "build_class": ("a class statement", "define the class at the top of the module"),
-    "match_mapping": ("a mapping pattern", ""),
-    "match_keys": ("a mapping pattern", ""),
-    "locals": ("locals()", ""),
-    "set_name": ("code of a class or a module", ""),
-    "del_name": ("code of a class or a module", ""),
-    "class_deref": ("code of a class", ""),
-    "dict_or_global": ("code of a class", ""),
-    "setup_annotations": ("code of a class or a module", ""),
+    "match_mapping": ("a mapping pattern", _BY_KEY),
+    "match_keys": ("a mapping pattern", _BY_KEY),
+    "locals": ("locals()", "name the variables, or keep them in a dict"),
+    "set_name": ("code of a class or a module", _IN_A_FUNCTION),
+    "del_name": ("code of a class or a module", _IN_A_FUNCTION),
+    "class_deref": ("code of a class", _IN_A_FUNCTION),
+    "dict_or_global": ("code of a class", _IN_A_FUNCTION),
+    "setup_annotations": ("code of a class or a module", _IN_A_FUNCTION),
     "import_star": ("`from ... import *`", "import at the top of the module"),
     "set_update": ("a set", "use a tuple"),
     "with_exit": ("a `with` statement", "do it outside of the function, and pass what comes of it"),
@@ -127,7 +130,7 @@ UNSUPPORTED: dict[str, tuple[str, str]] = {
 # What only the adjoint pass emits, for the Python back end.
 UNSUPPORTED |= dict.fromkeys(
     "record nothing_recorded so_far item pull rule cotangents accumulate join nothing_looked_up".split(),
-    ("a half of an object adjoint", ""),
+    ("a half of an object adjoint", OUTSIDE),
 )
 
 
@@ -335,7 +338,7 @@ def _raise(e: Evaluator, frame: Frame, instr: Instr) -> None:
 
 @handler("reraise")
 def _reraise(e: Evaluator, frame: Frame, instr: Instr) -> None:
-    raise e.refuse("an exception handler")
+    raise e.refuse("an exception handler", hint="test for the condition with `if`")
 
 
 @handler("assertion_error")
@@ -647,4 +650,4 @@ def _intrinsic(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
         return lists.to_tuple(e, e.read(instr.operands[0]))
     if instr.attrs["name"] == "unary_positive":
         return operators.unary(e, "pos", e.read(instr.operands[0]))
-    raise e.refuse(f"the interpreter's intrinsic {instr.attrs['name']}")
+    raise e.refuse(f"the interpreter's intrinsic {instr.attrs['name']}", hint=OUTSIDE)

@@ -10,6 +10,7 @@ Where edges meet, their states are joined (merging.py); boundary.py takes values
 
 from __future__ import annotations
 
+import types as python_types
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
@@ -682,9 +683,19 @@ def describe(v: Any, heap: Mapping[Hashable, Record] | None = None) -> str:
 
 
 def a_thing(v: Any, heap: Heap) -> str:
-    """The same with its article: "a list", "an iterator"."""
+    """The same with its article: "a list", "an iterator"; of functions, classes and modules which one it is."""
+    for cls, what in _NAMED.items():
+        if isinstance(v, Known) and isinstance(v.object, cls):
+            return f"the {what} {getattr(v.object, '__qualname__', v.object.__name__)}"
     name = describe(v, heap)
     return f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}"
+
+
+_NAMED: dict[type, str] = {
+    python_types.FunctionType: "function",
+    type: "class",
+    python_types.ModuleType: "module",
+}
 
 
 def is_reference(v: Any) -> bool:

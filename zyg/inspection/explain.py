@@ -241,7 +241,7 @@ def _staged(
     except (Unsupported, ArgumentError, InternalError) as error:
         return error.with_traceback(None)
     except RecursionError as error:
-        return Unsupported(f"the compiler's recursion: {error}")
+        return Unsupported(f"the compiler's recursion: {error}", hint="this is for zyg to mend: please report it")
 
 
 def _code_of(function: Any) -> types.CodeType | None:

@@ -25,6 +25,7 @@ from zyg.frontend.values import (
     Number,
     PullbackValue,
     TupleValue,
+    a_thing,
     describe,
     is_number,
     known,
@@ -34,6 +35,7 @@ from zyg.ir.core import Const
 from zyg.ir.departures import departing_class
 from zyg.ir.ops import past_64_bits
 from zyg.ir.types import BOOL, F32, F64
+from zyg.remedies import OUTSIDE
 
 from .intrinsics import check, cut, machine, python_float, select, to_f64, to_i64
 from .registry import emits, implements
@@ -64,7 +66,7 @@ def _issubclass(e: Evaluator, cls: Abstract, classes_: Abstract) -> Abstract:
     items = kinds.known_items(e, classes_) or (classes_,)
     wanted = [c.object for c in items if isinstance(c, Known)]
     if not isinstance(cls, Known) or len(wanted) < len(items):
-        raise e.refuse("issubclass of classes that are not known when compiling")
+        raise e.refuse("issubclass of classes that are not known when compiling", hint="name the classes themselves")
     if not all(isinstance(c, type) for c in (cls.object, *wanted)):
         return Known(issubclass(cls.object, tuple(wanted)))  # raises, or asks for a union
     return instances.is_subclass(e, cls.object, wanted)
@@ -75,7 +77,7 @@ def _type(e: Evaluator, v: Abstract) -> Abstract:
     cls = type_names.class_of(e, type_names.certain(e, v, "the type"))
     if cls is None:
         raise e.refuse(
-            f"type() of a {describe(v, e.heap)}", hint="test for None first" if isinstance(v, MaybeValue) else ""
+            f"type() of a {describe(v, e.heap)}", hint="test for None first" if isinstance(v, MaybeValue) else OUTSIDE
         )
     return Known(cls)
 
@@ -90,7 +92,7 @@ def _callable(e: Evaluator, v: Abstract) -> Abstract:
         return Known(callable(v.object))
     cls = type_names.class_of(e, v)
     if cls is None:
-        raise e.refuse(f"callable() of a {describe(v, e.heap)}")
+        raise e.refuse(f"callable() of {a_thing(v, e.heap)}", hint=OUTSIDE)
     return Known(classes.find_in_class(cls, "__call__") is not None)
 
 
@@ -183,7 +185,7 @@ def _container(e: Evaluator, *args: Abstract, **entries: Abstract) -> Abstract:
 @emits(str)
 def _str(e: Evaluator, v: Abstract = NO_TEXT, *encoding: Abstract, **named: Abstract) -> Abstract:
     if encoding or named:
-        raise e.refuse("text made of bytes")
+        raise e.refuse("text made of bytes", hint="make the text outside of the function")
     return exceptions.format_value(e, v, "s", NO_TEXT)
 
 

@@ -64,7 +64,10 @@ class Mirror:
 
     def of(self, e: Evaluator, v: Abstract, cotangents: Sequence[Value]) -> Abstract:
         if isinstance(v, ChoiceValue) and any(id(leaf) in self.place for leaf in leaves_of(v, self.heap)):
-            raise e.refuse("a derivative by what is one object on one path and another one on the other")
+            raise e.refuse(
+                "a derivative by what is one object on one path and another one on the other",
+                hint="pass the numbers and arrays in them, and choose these: np.where(c, x, y), x if c else y",
+            )
         if isinstance(v, (Number, ArrayValue)):
             return self.leaf(e, v, cotangents) if id(v.value) in self.place else NONE
         if isinstance(v, MaybeValue):

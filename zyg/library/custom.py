@@ -147,7 +147,10 @@ def _infer_rule(
     written = [Reference(i) for i in mutable]
     objects = {i: widened_record(forward, r) for i, r in reachable([value, *written], forward.heap).items()}
     if any(i in at_entry and i not in mutable for i in objects):
-        raise e.refuse(f"a rule for {describe_callable(rule.target)} whose value is an object that it was given")
+        raise e.refuse(
+            f"a rule for {describe_callable(rule.target)} whose value is an object that it was given",
+            hint="let the rule return a copy, or something new",
+        )
     _same_objects(e, rule, {i: r for i, r in at_entry.items() if i not in mutable}, forward.heap)
     value_shape = Outline(objects)
     value_shape.of([value, *written])

@@ -24,7 +24,7 @@ def replace(e: Evaluator, obj: Abstract, /, **changes: Abstract) -> Abstract:
         return e.each(obj, lambda option: replace(e, option, **changes))
     cls = type_names.class_of(e, obj)
     if cls is None:
-        raise e.refuse(f"dataclasses.replace() of {a_thing(obj, e.heap)}")
+        raise e.refuse(f"dataclasses.replace() of {a_thing(obj, e.heap)}", hint="call the class: Class(x, obj.y)")
     if not dataclasses.is_dataclass(cls):
         e.type_error(_NO_INSTANCE)
     fields: dict[str, Any] = getattr(cls, "__dataclass_fields__")  # noqa: B009

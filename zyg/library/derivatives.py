@@ -23,7 +23,7 @@ from zyg.frontend.values import (
 )
 from zyg.ir.core import const
 from zyg.ir.records import record
-from zyg.transforms import ARGNUMS, Argnums, Transform, argument_places, checked_argnums, chosen
+from zyg.transforms import ARGNUMS, Argnums, Transform, argument_places, as_said, checked_argnums, chosen
 
 from .bodies import shown
 from .cotangents import items_of
@@ -79,6 +79,9 @@ def _chosen(e: Evaluator, kind: str, argnums: Argnums, f: Abstract, args: list[A
     except TypeError as error:
         e.type_error(str(error))
         raise
+    except ValueError as error:
+        e.throw("ValueError", str(error))
+        raise
 
 
 def by_arguments(
@@ -102,7 +105,13 @@ def by_arguments(
     driver = getattr(import_module(".drivers", __package__), kind)
     return e.call(
         known(driver),
-        [f, TupleValue(tuple(given)), *direction, known(argnums), known(argument_places(numbers, len(given)))],
+        [
+            f,
+            TupleValue(tuple(given)),
+            *direction,
+            known(as_said(numbers, argnums)),
+            known(argument_places(numbers, len(given))),
+        ],
         keywords,
     )
 

@@ -32,6 +32,11 @@ def slope(function: Any, argnums: Any, asked: str) -> Any:
 
 
 @compiled_only
+def pullback_by(places: Any, function: Any, *args: Any, **keywords: Any) -> Any:
+    """`zyg.pullback` by the arguments that have a place; the others are constants, with None for a cotangent."""
+
+
+@compiled_only
 def copied_call(function: Any, args: tuple[Any, ...]) -> Any:
     """The function and copies of the arguments: what it has captured of these is the copy, too."""
 
@@ -210,7 +215,7 @@ def _hessian_of_array(function: Any, args: Any, argnum: Any, places: Any, one_ru
     result = table(x, n)
     if one_run:
         f, given = copied_call(function, args)
-        gradient, back = zyg.pullback(slope(f, argnum, "hessian"), *given, **keywords)
+        gradient, back = pullback_by(places, slope(f, argnum, "hessian"), *given, **keywords)
         if gradient is not None:
             _put_rows(result, gradient, back, argnum)
         return result.reshape(x.shape + x.shape)
@@ -280,7 +285,7 @@ def _jacobian_in_one_run(function: Any, args: Any, places: Any, **keywords: Any)
     if any(_is_complex(x) for x in chosen):
         raise TypeError("zyg.jacobian " + REAL)
     varied = tuple([w and p is not None for w, p in zip(dependence(plain, args, **keywords), places)])
-    value, back = zyg.pullback(plain, *args, **keywords)
+    value, back = pullback_by(places, plain, *args, **keywords)
     if _is_complex(value):
         raise TypeError("zyg.jacobian " + REAL)
     if not isinstance(value, (int, float, np.number, np.ndarray)):
@@ -335,7 +340,7 @@ def _jacobian_of_array(function: Any, args: tuple[Any, ...], places: Any, value:
     if (columns + LANES - 1) // LANES <= rows:
         _by_columns(tables, (), (), function, args, args, value, keywords)
     else:
-        _by_rows(tables, function, args, value, keywords)
+        _by_rows(tables, function, args, places, value, keywords)
     return tuple([None if t is None else _shaped(t, value, x) for t, x in zip(tables, args)])
 
 
@@ -356,9 +361,9 @@ def _by_columns(
         _by_columns(tables[1:], (*before, x), (*zero, None), function, args, rest[1:], value, keywords)
 
 
-def _by_rows(tables: Any, function: Any, args: Any, value: Any, keywords: Any) -> None:
+def _by_rows(tables: Any, function: Any, args: Any, places: Any, value: Any, keywords: Any) -> None:
     """Reverse: a pullback of each unit vector."""
-    _, back = zyg.pullback(function, *args, **keywords)
+    _, back = pullback_by(places, function, *args, **keywords)
     _put_all_rows(tables, value, back)
 
 

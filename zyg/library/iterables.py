@@ -55,7 +55,9 @@ def _enumerate(e: Evaluator, iterable: Abstract, start: Abstract = ZERO) -> Abst
 @emits(zip)
 def _zip(e: Evaluator, *iterables: Abstract, strict: Abstract = FALSE) -> Abstract:
     if not isinstance(strict, Known):
-        raise e.refuse("zip() with a `strict` that is not known when compiling")
+        raise e.refuse(
+            "zip() with a `strict` that is not known when compiling", hint="write strict=True or strict=False"
+        )
     return iterators.zip_(e, list(iterables), bool(strict.object))
 
 
@@ -64,7 +66,7 @@ def _reversed(e: Evaluator, v: Abstract) -> Abstract:
     return iterators.reversed_(e, v)
 
 
-@emits(iter)
+@emits(iter, instead={"": "write a loop: `while (x := f()) != sentinel:`"})
 def _iter(e: Evaluator, v: Abstract) -> Abstract:
     return iterators.make_iterator(e, v)
 

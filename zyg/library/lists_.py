@@ -318,10 +318,13 @@ def _no_operation(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstra
     return NONE
 
 
+_BY_NAME = 'write the name out, or keep the numbers in a dict: d["x"]'
+
+
 @emits(getattr)
 def _getattr(e: Evaluator, v: Abstract, name: Abstract, default: Abstract | None = None) -> Abstract:
     if not isinstance(name, Known) or type(name.object) is not str:
-        raise e.refuse("getattr() with a name that is not known when compiling")
+        raise e.refuse("getattr() with a name that is not known when compiling", hint=_BY_NAME)
     if default is None:
         return classes.get_attribute(e, v, name.object)
     has = classes.has_attribute(e, v, name.object)
@@ -332,14 +335,14 @@ def _getattr(e: Evaluator, v: Abstract, name: Abstract, default: Abstract | None
 @emits(hasattr)
 def _hasattr(e: Evaluator, v: Abstract, name: Abstract) -> Abstract:
     if not isinstance(name, Known) or type(name.object) is not str:
-        raise e.refuse("hasattr() with a name that is not known when compiling")
+        raise e.refuse("hasattr() with a name that is not known when compiling", hint=_BY_NAME)
     return classes.has_attribute(e, v, name.object)
 
 
 @emits(object.__setattr__)
 def _store(e: Evaluator, v: Abstract, name: Abstract, value: Abstract) -> Abstract:
     if not isinstance(name, Known) or type(name.object) is not str:
-        raise e.refuse("object.__setattr__ with a name that is not known when compiling")
+        raise e.refuse("object.__setattr__ with a name that is not known when compiling", hint=_BY_NAME)
     classes.store_attribute(e, v, name.object, value)
     return NONE
 
@@ -347,6 +350,6 @@ def _store(e: Evaluator, v: Abstract, name: Abstract, value: Abstract) -> Abstra
 @emits(setattr)
 def _setattr(e: Evaluator, v: Abstract, name: Abstract, value: Abstract) -> Abstract:
     if not isinstance(name, Known) or type(name.object) is not str:
-        raise e.refuse("setattr() with a name that is not known when compiling")
+        raise e.refuse("setattr() with a name that is not known when compiling", hint=_BY_NAME)
     classes.set_attribute(e, v, name.object, value)
     return NONE

@@ -10,7 +10,9 @@ from zyg.errors import Misuse
 from zyg.frontend.boundary import disassemble
 from zyg.frontend.evaluator import Evaluator
 from zyg.frontend.frames import Stop
+from zyg.frontend.kinds import known_items
 from zyg.frontend.values import (
+    NONE,
     Abstract,
     ArrayValue,
     Heap,
@@ -26,9 +28,11 @@ from zyg.ir.passes.inline import remove_unused
 from zyg.ir.records import record
 from zyg.ir.types import Array, Type, cotangent_type
 
+from . import drivers
 from .bodies import Body, call_copied, shown
 from .cotangents import Gradients, Matching, array_seed, number_as
 from .gradients import Differentiated, differentiate, finish_objects, returns_nothing, split_function
+from .registry import emits
 
 _numbers = itertools.count(1)
 
@@ -139,6 +143,13 @@ def any_value(e: Evaluator, body: Body) -> None:
 def pullback(e: Evaluator, /, *args: Abstract, **keywords: Abstract) -> Abstract:
     f, rest = split_function(e, args, keywords, "pullback")
     return pullback_of(e, f, differentiate(e, f, rest, keywords, True, any_value))
+
+
+@emits(drivers.pullback_by)
+def pullback_by(e: Evaluator, places: Abstract, f: Abstract, /, *args: Abstract, **keywords: Abstract) -> Abstract:
+    """`drivers.pullback_by`."""
+    chosen = [n for n, place in enumerate(known_items(e, places) or ()) if place is not NONE]
+    return pullback_of(e, f, differentiate(e, f, list(args), keywords, True, any_value, chosen))
 
 
 def pullback_of(e: Evaluator, f: Abstract, d: Differentiated) -> TupleValue:

@@ -69,7 +69,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "zyg": ("derivatives", "reflection"),
     "zyg.frontend.classes": ("lists_",),
     "zyg.library": (),  # its functions have their entries in their own modules
-    "zyg.library.drivers": ("derivatives", "tangents", "structured"),
+    "zyg.library.drivers": ("derivatives", "pullbacks", "tangents", "structured"),
     "zyg.library.hooks": ("reflection",),
 }
 
@@ -77,7 +77,7 @@ HOMES: dict[str, tuple[str, ...]] = {
 @record(frozen=True)
 class Entry:
     """`function` is Python code to compile, or an emitter; `instead` says, for arguments that it does not take, what to
-    write in their place."""
+    write in their place, and with the key "" for a number of arguments that it does not take."""
 
     function: Callable[..., Any]
     emitter: bool

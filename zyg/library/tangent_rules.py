@@ -194,7 +194,10 @@ class _Inferred:
         mutated = [a for n, a in enumerate(args) if n in self.rule.mutates]
         for a in mutated:
             if not isinstance(a, ArrayValue):
-                raise e.refuse(f"the tangent rule for {self.name}, which mutates something that is not an array")
+                raise e.refuse(
+                    f"the tangent rule for {self.name}, which mutates something that is not an array",
+                    hint="return a new value instead, or keep the numbers in an array",
+                )
         try:
             pair = self._pair(t, args, keywords)
             given = t.call(pair.items[1], tangents, {})

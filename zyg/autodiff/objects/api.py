@@ -176,6 +176,11 @@ class Pullback:
         self._form = form
         self._groups = groups
 
+    def by(self, numbers: tuple[int, ...]) -> Pullback:
+        """That by some of the arguments alone, with None for the others."""
+        forms = [form if k in numbers else structure.NOTHING for k, form in enumerate(self._forms)]
+        return Pullback(self._function, self._back, forms, self._form, self._groups)
+
     def __call__(self, seed: Any, /) -> tuple[Any, ...]:
         shadows = Shadows()
         try:

@@ -7,7 +7,7 @@ array, or may give one that shares memory with another.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, cast
 
@@ -176,7 +176,7 @@ def call_entry(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
     if call is None:
         return None
     operands = leaves(call.shapes, call.values)
-    made = pulled(call.called, operands) or _partly(f, call.called, operands)
+    made = pulled(call.called, operands) or _partly("a derivative", f, call.called, operands)
     if made is None:
         return None
     return made[0], (run_call, made[1], call.shapes, _held(call.shapes, call.values), call.of_function)
@@ -192,26 +192,35 @@ def pulled(called: Any, operands: Any) -> tuple[Any, Any] | None:
     return value, (user_rules.run, back, called, forms, structure.form(value), None, (), len(operands), None)
 
 
-def _partly(f: Any, called: Any, operands: list[Any]) -> tuple[Any, Any] | None:
+def _partly(what: str, f: Any, called: Any, operands: Sequence[Any]) -> tuple[Any, Any] | None:
     """The same where there is no derivative by some of the operands: what comes to these is refused."""
     active = _active_among(called, operands)
     if not active or len(active) == len(operands):
         return None
-    made = pulled(_by(called, len(operands), active)(*operands), [operands[k] for k in active])
+    by = _by(called, len(operands), active)(*operands)
+    by.accept = _accepted(called)
+    made = pulled(by, [operands[k] for k in active])
     if made is None:
         return None
-    what = f"a derivative of {foreign.name_of(f)} by an argument that it has none by"
-    error = Unsupported(what, foreign.position_of(foreign.caller()), hint="pass it as a constant: zyg.stop_gradient(x)")
     forms = [structure.form(x) for x in operands]
-    return made[0], (run_partly, made[1], active, forms, Refused(error))
+    return made[0], (run_partly, made[1], active, forms, _none_by(what, f))
 
 
-def _active_among(called: Any, operands: list[Any]) -> tuple[int, ...]:
+def _none_by(what: str, f: Any) -> Refused:
+    error = Unsupported(
+        f"{what} of {foreign.name_of(f)} by an argument that it has none by",
+        foreign.position_of(foreign.caller()),
+        hint="pass it as a constant: zyg.stop_gradient(x)",
+    )
+    return Refused(error)
+
+
+def _active_among(called: Any, operands: Sequence[Any]) -> tuple[int, ...]:
     """By which of the operands there is a derivative; the same for all operands of these types."""
     key = called, kinds_of(tuple(operands), {})
     if key not in _active:
         found = [
-            native_pullback(_by(called, len(operands), (k,))(*operands), (x,), check_reading)
+            native_pullback(_by(called, len(operands), (k,))(*operands), (x,), _accepted(called))
             for k, x in enumerate(operands)
         ]
         while len(_active) >= _CALLS:
@@ -285,7 +294,7 @@ def run_into(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def entry_in_python(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    called, shapes, of_function = required(f, args, kwargs)
+    called, shapes, of_function, active = required(f, args, kwargs)
     values = (
         (*args, *kwargs.values())
         if of_function or isinstance(f.__self__, np.ufunc)
@@ -294,19 +303,31 @@ def entry_in_python(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
     operands = leaves(shapes, values)
     kept = [saved(a) for a in operands]  # arrays may be written before the derivative is asked for
     value = entry_value(called, *kept)
-
-    def back(d: Any) -> Any:
-        return entry_cotangents(called, d, *kept)
-
     forms = [structure.form(a) for a in operands]
-    inner = (user_rules.run, back, called, forms, structure.form(value), None, (), len(operands), None)
+    if active is None:
+
+        def back(d: Any) -> Any:
+            return entry_cotangents(called, d, *kept)
+
+        inner = (user_rules.run, back, called, forms, structure.form(value), None, (), len(operands), None)
+    else:
+
+        def some(d: Any) -> Any:
+            return partial_cotangents(called, active, d, *kept)
+
+        by = [forms[k] for k in active]
+        given = (user_rules.run, some, called, by, structure.form(value), None, (), len(active), None)
+        inner = (run_partly, given, active, forms, _none_by("a derivative", f))
     return value, (run_call, inner, shapes, _held(shapes, values), of_function)
 
 
 def required(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """What is called natively, with what; and by which operands the derivative is, if not by all."""
     call = recognised(f, args, kwargs)
     assert call is not None
-    return call.called, call.shapes, call.of_function
+    operands = leaves(call.shapes, call.values)
+    whole = native_pullback(call.called, operands, _accepted(call.called)) is not None
+    return call.called, call.shapes, call.of_function, None if whole else _active_among(call.called, operands)
 
 
 def entry_value(called: Any, *operands: Any) -> Any:
@@ -320,8 +341,17 @@ def entry_cotangents(called: Any, d: Any, *operands: Any) -> tuple[Any, ...]:
     return made[1](d)
 
 
+def partial_cotangents(called: Any, active: tuple[int, ...], d: Any, *operands: Any) -> tuple[Any, ...]:
+    """Those by some of the operands."""
+    by = _by(called, len(operands), active)(*operands)
+    made = native_pullback(by, [operands[k] for k in active], _accepted(called))
+    if made is None:
+        raise _unknown_second(called)
+    return made[1](d)
+
+
 def call_entry_value(called: Any, *operands: Any) -> tuple[Any, Any]:
-    made = pulled(called, operands)
+    made = pulled(called, operands) or _partly("a derivative", _library_function(called), called, operands)
     if made is None:
         raise _unknown_second(called)
     return made[0], (run_behind_constants, made[1], 1)
@@ -334,8 +364,20 @@ def call_entry_cotangents(called: Any, d: Any, *operands: Any) -> tuple[Any, Any
     return made[0], (run_behind_constants, made[1], 1)
 
 
+def call_partial_cotangents(called: Any, active: tuple[int, ...], d: Any, *operands: Any) -> tuple[Any, Any]:
+    back, operands = _pulled_back_by(called, len(operands), active), (d, *operands)
+    made = pulled(back, operands) or _partly("a second derivative", _library_function(called), back, operands)
+    if made is None:
+        raise _unknown_second(called)
+    return made[0], (run_behind_constants, made[1], 2)
+
+
+def _library_function(called: Any) -> Any:
+    return called.__closure__[-1].cell_contents
+
+
 def _unknown_second(called: Any) -> Unsupported:
-    name = foreign.name_of(called.__closure__[-1].cell_contents)
+    name = foreign.name_of(_library_function(called))
     hint = "differentiate it natively: put what is differentiated in a function of its own, and call that with zyg.jit"
     return Unsupported(
         f"a second derivative of {name} by way of Python", foreign.position_of(foreign.caller()), hint=hint
@@ -353,6 +395,18 @@ def _pulled_back(f: Any) -> Any:
     return pulled
 
 
+@lru_cache(_CALLS)
+def _pulled_back_by(called: Any, count: int, active: tuple[int, ...]) -> Any:
+    """The pullback of a function by some of its operands, as a function of the cotangent and of all operands."""
+    names = ", ".join(f"a{k}" for k in range(count))
+    some = ", ".join(f"a{k}" for k in active)
+    pulled = eval(f"lambda zyg, by: lambda d, {names}: zyg.pullback(by({names}), {some})[1](d)", {})(
+        zyg, _by(called, count, active)
+    )
+    pulled.accept = None  # what it calls has been looked at
+    return pulled
+
+
 def _accepted(called: Any) -> Any:
     """What refuses that which object code cannot call: of a function of the library that is what writes to its arguments."""
     return getattr(called, "accept", check_reading)
@@ -364,4 +418,7 @@ def run_behind_constants(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (None, *(None,) * back[2], *given[1:])
 
 
-__all__ = ["call_entry", "call_entry_cotangents", "entry_cotangents", "entry_value", "knows", "pulled"]
+__all__ = [
+    "call_entry", "call_entry_cotangents", "call_partial_cotangents", "entry_cotangents", "entry_value", "knows",
+    "partial_cotangents", "pulled",
+]  # fmt: skip

@@ -270,8 +270,10 @@ known(inner.call_call)(inner.refuse_call_call)
 known(inner.copied)(inner.call_copied)
 known(inner.opened)(_plainly(inner.opened))
 known(library_calls.required)(_plainly(library_calls.required))
+known(library_calls._none_by)(_plainly(library_calls._none_by))
 known(library_calls.entry_value)(library_calls.call_entry_value)
 known(library_calls.entry_cotangents)(library_calls.call_entry_cotangents)
+known(library_calls.partial_cotangents)(library_calls.call_partial_cotangents)
 
 
 @known(functions.call_bound)

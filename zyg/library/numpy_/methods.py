@@ -64,7 +64,9 @@ def fill(e: Evaluator, a: Abstract, value: Abstract) -> Abstract:
         arrays.assign(e, a, value)
         return NONE
     if not (is_numeric(value) if isinstance(a, ComplexArrayValue) else is_number(value)):
-        raise e.refuse("fill() with something else than a number", types=[describe(value, e.heap)])
+        raise e.refuse(
+            "fill() with something else than a number", types=[describe(value, e.heap)], hint="write a[...] = value"
+        )
     arrays.assign(e, a, value)
     return NONE
 

@@ -160,7 +160,7 @@ def _distribution(name: str, parameters: dict[str, Any], result: Scalar, more: i
     def entry(e: Evaluator, receiver: Abstract, *args: Abstract, **named: Abstract) -> Abstract:
         names = (*parameters, "size")
         if len(args) > len(names):
-            raise e.refuse(f"so many arguments of {name}()", hint="see its documentation")
+            raise e.refuse(f"so many arguments of {name}()", hint=f"write {name}({', '.join(names)})")
         given = dict(zip(names, args)) | named
         for key in given:
             if key not in names:

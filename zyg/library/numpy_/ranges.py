@@ -35,7 +35,7 @@ def arange(e: Evaluator, *args: Abstract, dtype: Abstract = NONE, **named: Abstr
     if stop is None or len(args) > 4 or set(given) - {"start", "stop", "step", "dtype"}:
         raise e.refuse("np.arange with these arguments", hint="write np.arange(start, stop, step)")
     if not all(map(is_number, (start, stop, step))):
-        raise e.refuse("np.arange of these arguments", types=[describe(a, e.heap) for a in args])
+        raise e.refuse("np.arange of these arguments", types=[describe(a, e.heap) for a in args], hint="pass numbers")
     # The type of what is made does not tell float32 from float64, int32 from int64; its bounds are computed in their own types.
     bounds = (start, stop, step)
     floats = any(scalar is not None and scalar.kind == "f" for scalar in map(number_type, bounds))
