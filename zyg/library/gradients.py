@@ -7,6 +7,7 @@ other, and derivatives nest.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,14 +26,15 @@ from zyg.frontend.values import (
     ComplexArrayValue,
     ComplexValue,
     ConflictValue,
+    Heap,
     Known,
     Number,
     Reference,
-    StructValue,
     TupleValue,
     describe,
     is_choice_of_data,
     map_leaves,
+    reachable,
 )
 from zyg.ir.core import Const, Instr, Value, const
 from zyg.ir.passes import optimise
@@ -76,7 +78,7 @@ def differentiate(
     if not body.results and body.value is NONE:
         pass  # it raises always, or gives nothing: `check` says what that means
     if not has_aux and body.real is None:
-        _refuse_choice(e, body.value)
+        _refuse_choice(e, body.value, body.after)
     check(e, body)
     outputs: Sequence[int] = range(body.outputs)
     if has_aux and isinstance(body.value, TupleValue):  # (a constant is no output)
@@ -109,17 +111,23 @@ def differentiate(
     return Differentiated(body, made, dependent, params)
 
 
-def _refuse_choice(e: Evaluator, value: Abstract) -> None:
-    """What it is decides what its cotangent would be."""
+def _refuse_choice(e: Evaluator, value: Abstract, heap: Heap) -> None:
+    """What it is, or what is in it, decides what its cotangent would be."""
+    records = [r.fields for r in reachable([value], heap).values()]
+    for part in [value, *itertools.chain.from_iterable(records)]:
+        _refuse_choice_within(e, part)
+
+
+def _refuse_choice_within(e: Evaluator, value: Abstract) -> None:
     if is_choice_of_data(value):
         raise e.refuse(
             "a derivative of a value that is a number or an array of this or that kind, as turns out when it runs",
             types=[describe(value)],
             hint="give it one type and number of dimensions",
         )
-    if isinstance(value, (TupleValue, StructValue)):
-        for item in value.items:
-            _refuse_choice(e, item)
+    for part in value.parts():
+        if isinstance(part, Abstract):
+            _refuse_choice_within(e, part)
 
 
 def refuse_overlap(e: Evaluator, body: Body, params: list[Value], summary: Summary) -> None:
