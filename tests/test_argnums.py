@@ -340,7 +340,7 @@ def test_negative_numbers_of_methods_and_in_compiled_code() -> None:
 
 
 def test_arguments_by_name_are_constants() -> None:
-    with pytest.raises(TypeError, match="was given .those given by name are constants.: pass it by position"):
+    with pytest.raises(TypeError, match=r"was given .those given by name are constants.: pass it by position"):
         zyg.grad(lambda x, y: x * y, 1)(2.0, y=3.0)
 
 

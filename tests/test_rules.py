@@ -74,3 +74,49 @@ def test_what_is_not_callable_is_refused():
     with pytest.raises(TypeError, match="has to be a function"):
         zyg.adjoint(math.sin)(3)
     assert rules.rule_for(math.sin) is None or rules.rule_for(math.sin).function != 3
+
+
+def test_rules_with_other_parameters_are_refused_when_they_are_registered():
+    def f(x, y, *, k=1.0):
+        return x * y * k
+
+    bad = {
+        "has no parameter for: 'y'; a rule takes the arguments of its function.*def rule\\(x, y\\)": lambda x: (
+            x,
+            None,
+        ),
+        "has more parameters than .*: 'z'": lambda x, y, z: (x, None),
+        "has no parameter for: 'x', 'y'": lambda: (1.0, None),
+    }
+    for register in (zyg.adjoint, zyg.tangent):
+        for message, rule in bad.items():
+            with pytest.raises(TypeError, match=message):
+                register(f)(rule)
+        with pytest.raises(TypeError, match="has more parameters than sin"):
+            register(math.sin)(lambda x, y: (x, None))
+    assert zyg.rules.rule_for(f) is None
+    for rule in (
+        lambda *args, **keywords: None,
+        lambda x, y: None,
+        lambda x, y, z=1.0: None,
+        lambda x, y, k: None,
+        lambda x, *, y: None,
+        lambda a, b, /, k=2.0: None,
+    ):
+        zyg.adjoint(f)(rule)
+    rules.remove(f)
+
+    class Scaled:
+        def __init__(self, k):
+            self.k = k
+
+        def value(self, x):
+            return self.k * x
+
+    for target in (Scaled.value, Scaled(2.0).value):
+        zyg.adjoint(target)(lambda self, x: (self.k * x, lambda d: (None, self.k * d)))
+        with pytest.raises(TypeError, match="has no parameter for"):
+            zyg.adjoint(target)(lambda x: (x, None))
+        rules.remove(target)
+    zyg.adjoint(Scaled)(lambda k: (Scaled(k), lambda d: (d.k,)))
+    rules.remove(Scaled)

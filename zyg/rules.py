@@ -208,6 +208,8 @@ def _registration(kind: str, table: dict[Any, Rule], target: Any, mutates: Any, 
         if not callable(rule):
             raise TypeError(f"the rule for {describe(target)} has to be a function, not {rule!r}")
         positions = _positions(rule, target, mutates)
+        if not str(getattr(rule, "__module__", "")).startswith("zyg."):
+            _check_parameters(rule, target)
         with _lock:
             number = _epoch.value + 1
             known = table.get(key_of(target))
@@ -218,6 +220,37 @@ def _registration(kind: str, table: dict[Any, Rule], target: Any, mutates: Any, 
         return rule
 
     return register
+
+
+def _check_parameters(rule: Any, target: Any) -> None:
+    """Refuses a rule that cannot be called as its function is, as far as their signatures tell."""
+    import inspect  # (slow to load)
+
+    try:
+        own, called = (inspect.signature(getattr(f, "__func__", f)).parameters.values() for f in (rule, target))
+    except (TypeError, ValueError):  # it has none
+        return
+
+    def missing(needing: Iterable[inspect.Parameter], offering: Iterable[inspect.Parameter]) -> list[str]:
+        """The positional parameters without default of the one that the other has no place for."""
+        needing, offering = list(needing), list(offering)
+        if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in offering):
+            return []
+        wanted = [p for p in needing if p.kind in positional and p.default is p.empty]
+        by_name = {p.name for p in offering if p.kind is p.KEYWORD_ONLY}
+        places = sum(p.kind in positional for p in offering)
+        return [p.name for p in wanted[places:] if p.name not in by_name]
+
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    name = describe(target)
+    names = [p.name for p in called if p.kind in positional]
+    instead = f"a rule takes the arguments of its function: def rule({', '.join(names)}): ..."
+    if unknown := missing(called, own):
+        raise TypeError(f"the rule for {name} has no parameter for: {', '.join(map(repr, unknown))}; {instead}")
+    if unknown := missing(own, called):
+        raise TypeError(
+            f"the rule for {name} has more parameters than {name}: {', '.join(map(repr, unknown))}; {instead}"
+        )
 
 
 def _positions(rule: Any, target: Any, mutates: Any) -> tuple[int, ...]:

@@ -25,6 +25,8 @@ from zyg.ir.core import Function, Module, Value, plain_name
 from zyg.ir.options import Options
 from zyg.ir.records import record
 from zyg.ir.types import Type, Write
+from zyg.transforms import describe as describe_callable
+from zyg.transforms import transform_of
 
 from .boundary import Assembly, Disassembly, written_back
 from .evaluator import Evaluator, Inference, Input
@@ -92,7 +94,9 @@ def _infer(
     inference = Inference(context.options)
     inference.fixed, inference.bodies = fixed, bodies
     inference.unrolling = unrolling
-    name = getattr(function, "__name__", None) or type(function).__name__
+    transform = transform_of(function)
+    plain = transform is None or transform.kind == "jit"
+    name = getattr(function, "__name__", None) or type(function).__name__ if plain else describe_callable(function)
     module = inference.module
     entry = module.unique_name(plain_name(name))
     e = Evaluator(inference, entry, context)
@@ -153,8 +157,6 @@ def _has_table(type: Type) -> bool:
 
 
 def _argument_names(function: Any) -> tuple[str, ...]:
-    from zyg.transforms import transform_of
-
     for _ in range(20):
         transform = transform_of(function)
         if transform is None or transform.function is None:
