@@ -145,7 +145,7 @@ class Account:
         (operator.attrgetter("x"), (Account(2.0),), ((1.0,),), "x.name"),
         (operator.methodcaller("times", 3.0), (Account(2.0),), ((3.0,),), "x.method()"),
     ],
-    ids=lambda x: getattr(x, "__qualname__", None) and str(x),
+    ids=lambda x: getattr(x, "__qualname__", None),
 )
 def test_functions_in_c_without_weak_references(function, args, expected, instead):
     fallback._warned_kinds.clear()
