@@ -115,7 +115,8 @@ def _refuse_choice(e: Evaluator, value: Abstract, heap: Heap) -> None:
     """What it is, or what is in it, decides what its cotangent would be."""
     records = [r.fields for r in reachable([value], heap).values()]
     for part in [value, *itertools.chain.from_iterable(records)]:
-        _refuse_choice_within(e, part)
+        if isinstance(part, Abstract):
+            _refuse_choice_within(e, part)
 
 
 def _refuse_choice_within(e: Evaluator, value: Abstract) -> None:
