@@ -19,7 +19,7 @@ from zyg.ir.types import Scalar as ScalarType
 from .alternatives import refuse_unlike
 from .orders import as_it_seems, laid_as
 from .scalars import scalar_value
-from .sized import is_not_one, is_one
+from .sized import is_known_one, is_not_one, is_one
 from .turned import transposed_alike
 from .values import (
     Abstract,
@@ -227,7 +227,7 @@ def _check_fit(e: Evaluator, operands: Sequence[ArrayValue], shape: list[Value],
     for b in operands:
         for axis in range(-b.type.ndim, 0):
             x, y = shape[axis], e.dim(b.value, b.type.ndim + axis)
-            if x is not y and not _equal(x, y) and not _is_one(y):
+            if x is not y and not _equal(x, y) and not is_known_one(e, y):
                 met, y_is_one = common[axis], is_one(e, y)
                 met_is_one = is_one(e, met)
                 fits = e.op("or", e.op("eq", y, x), y_is_one)
@@ -333,9 +333,9 @@ def broadcast_shape(
             if axis < ndim - len(s):
                 continue
             d = s[axis - (ndim - len(s))]
-            if common is None or _is_one(common):
+            if common is None or is_known_one(e, common):
                 common = d
-            elif d is common or _is_one(d) or _equal(d, common) or _includes(e, common, d):
+            elif d is common or is_known_one(e, d) or _equal(d, common) or _includes(e, common, d):
                 pass
             elif _includes(e, d, common):
                 common = d
@@ -391,10 +391,6 @@ def _parts(e: Evaluator, length: Value) -> frozenset[Value]:
 
 def _includes(e: Evaluator, length: Value, other: Value) -> bool:
     return _parts(e, other) <= _parts(e, length)
-
-
-def _is_one(v: Value) -> bool:
-    return isinstance(v, Const) and v.value == 1
 
 
 def _equal(x: Value, y: Value) -> bool:

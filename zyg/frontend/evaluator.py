@@ -118,6 +118,7 @@ class Evaluator:
         self.long: set[Value] = set()  # lengths that are known to be above 1
         self.sized: dict[Value, frozenset[int]] = {}  # by array, the axes that are known not to be of length 1
         self.not_one: set[Value] = set()  # their lengths
+        self.ones: set[Value] = set()  # lengths of arguments that are known to be 1
         self.dims: dict[Value, tuple[Value, int]] = {}  # which axis of which array a length is that of
         self.told: dict[
             Value, Sequence[Value | None]
@@ -197,6 +198,7 @@ class Evaluator:
         self.long.clear()
         self.sized.clear()
         self.not_one.clear()
+        self.ones.clear()
         self.told.clear()
         self.dims.clear()
         self.nonnegative.clear()

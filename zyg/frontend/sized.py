@@ -39,7 +39,7 @@ def sizes(e: Evaluator, v: Abstract) -> Iterator[Sizes | None]:
         known: Sizes = ()
         if isinstance(leaf.type, Array):
             lengths = [e.dim(leaf, axis) for axis in range(leaf.type.ndim)]
-            known = tuple([False if is_not_one(e, d) else True if _is_one(d) else None for d in lengths])
+            known = tuple([False if is_not_one(e, d) else True if is_known_one(e, d) else None for d in lengths])
         yield known if any(one is not None for one in known) else None
 
 
@@ -53,18 +53,24 @@ def as_sized(e: Evaluator, param: Value, known: Sizes | None) -> Value:
     type, name = array_type(param), param.name
     if type.layout == "C":
         lengths = [const(1) if one else e.dim(param, axis) for axis, one in enumerate(known)]
-        return e.op("reshape", param, *lengths, type=type, name=name)
-    # The first element along such axes, with the strides that they have.
-    first = [const(n) for one in known if one for n in (0, 1, 1)]
-    return e.op("view", param, *first, type=type, name=name, spec="".join("s" if one else ":" for one in known))
+        made = e.op("reshape", param, *lengths, type=type, name=name)
+    else:
+        # The first element along such axes, with the strides that they have.
+        first = [const(n) for one in known if one for n in (0, 1, 1)]
+        made = e.op("view", param, *first, type=type, name=name, spec="".join("s" if one else ":" for one in known))
+    # The program reads these lengths as it reads others: whether a gradient is None does not depend on them.
+    told = [e.op("dim", made, axis=axis) if one else e.dim(param, axis) for axis, one in enumerate(known)]
+    e.ones.update(length for length, one in zip(told, known, strict=True) if one)
+    e.told[made] = told
+    return made
 
 
 def joint(e: Evaluator, lengths: Sequence[Value]) -> Value | None:
     """The length of an axis that arrays with axes of these lengths have together, if that is known and they fit."""
-    different = list(dict.fromkeys(d for d in lengths if not _is_one(d)))
+    different = list(dict.fromkeys(d for d in lengths if not is_known_one(e, d)))
     if len(different) > 1:
         return next((d for d in different if is_not_one(e, d)), None)
-    return different[0] if different else const(1)
+    return different[0] if different else lengths[0] if lengths else const(1)
 
 
 def of_lengths(e: Evaluator, made: Abstract, lengths: Sequence[Value | None]) -> Abstract:
@@ -127,8 +133,9 @@ def tell(e: Evaluator, results: Sequence[Value], given: Sequence[ResultLengths],
             e.told[result] = list(map(told, lengths))
 
 
-def _is_one(length: Value) -> bool:
-    return isinstance(length, Const) and length.value == 1
+def is_known_one(e: Evaluator, length: Value) -> bool:
+    """Whether a length is known to be 1."""
+    return length.value == 1 if isinstance(length, Const) else length in e.ones
 
 
 def is_not_one(e: Evaluator, length: Value) -> bool:
@@ -138,4 +145,6 @@ def is_not_one(e: Evaluator, length: Value) -> bool:
 
 def is_one(e: Evaluator, length: Value) -> Value:
     """Whether a length is 1."""
+    if is_known_one(e, length):
+        return const(True)
     return const(False) if is_not_one(e, length) else e.op("eq", length, const(1))
