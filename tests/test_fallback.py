@@ -159,7 +159,7 @@ def test_functions_in_c_without_weak_references(function, args, expected, instea
 
 def test_objects_without_a_hash_are_announced():
     class Scaled(list):
-        __hash__ = None  # type: ignore[assignment]
+        __hash__ = None
 
         def __call__(self, x):
             return self[0] * x

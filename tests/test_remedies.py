@@ -596,7 +596,7 @@ def by_key(d: Any) -> float:
 
 
 def by_own_attribute(x: float) -> float:
-    by_own_attribute.last = x  # type: ignore[attr-defined]
+    by_own_attribute.last = x
     return x * x
 
 
@@ -605,7 +605,7 @@ def by_argument(x: float, kept: list[float]) -> float:
     return x * x
 
 
-class Values(UserList):  # type: ignore[type-arg]
+class Values(UserList):
     pass
 
 

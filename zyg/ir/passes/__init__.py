@@ -42,9 +42,12 @@ class Pass:
     why: str
     whole_module: bool = False
 
-    def has_work_in(self, function: Function) -> bool:
-        """Loops over elements that `expand` made functions of are as some would have them."""
-        return self.name not in _NONE_IN_PARTS or not function.attrs.get("shallow")
+    def has_work_in(self, function: Function, state: _State) -> bool:
+        """Loops over elements that `expand` made functions of are as some would have them; the halves of their adjoints, which push
+        arrays for each other, are not."""
+        if self.name not in _NONE_IN_PARTS or not function.attrs.get("shallow"):
+            return True
+        return not _STACKS.isdisjoint(state.operations(function))
 
 
 def _later(module: str, name: str = "run") -> Callable[..., bool | list[Function]]:
@@ -103,6 +106,7 @@ _ASKED_ABOUT: frozenset[str] = frozenset().union(*ABOUT.values())
 # Passes that find nothing in the functions that `expand` makes: those about counters and about loops that the user wrote, and
 # about what makes arrays.
 _NONE_IN_PARTS = frozenset({"ranges", "induction", "idle", "distribute", "upward", "jam", "rare", "ownership"})
+_STACKS = frozenset({"push", "pop", "stack", "cursor"})
 
 
 def _outline(module: Module) -> bool | list[Function]:
@@ -282,7 +286,7 @@ def optimise(
         else:
             for function in functions:
                 state = states[function]
-                if state.is_settled(step) or not step.has_work_in(function):
+                if state.is_settled(step) or not step.has_work_in(function, state):
                     continue
                 if about is not None and about.isdisjoint(state.operations(function)):
                     continue
