@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from contextlib import contextmanager, suppress
 from types import CellType
 from typing import Any
@@ -23,7 +23,7 @@ from .frames import Context, Edge, Frame, Node, Stop
 from .later import calls, functions, iterators, python_ops
 from .merging import State
 from .orders import seen_axis
-from .sized import as_long_as_all
+from .sized import KnownLengths, as_long_as_all
 from .unrolling import Unrolling
 from .values import READ_ONLY, Abstract, ChoiceValue, Heap, Reference, known, reachable, references
 from .versions import goes_round, version_of
@@ -116,13 +116,7 @@ class Evaluator:
         ] = {}  # the strides that NumPy's array has where ours is a copy of others
         self.broadcasts: dict[Value, frozenset[Value]] = {}
         self.long: set[Value] = set()  # lengths that are known to be above 1
-        self.sized: dict[Value, frozenset[int]] = {}  # by array, the axes that are known not to be of length 1
-        self.not_one: set[Value] = set()  # their lengths
-        self.ones: set[Value] = set()  # lengths of arguments that are known to be 1
-        self.dims: dict[Value, tuple[Value, int]] = {}  # which axis of which array a length is that of
-        self.told: dict[
-            Value, Sequence[Value | None]
-        ] = {}  # how long arrays are that calls made, as far as that is known
+        self.lengths = KnownLengths()
         self.before: frozenset[Hashable] | dict[Hashable, Any] = frozenset()  # objects older than the instruction
         self.seeds: dict[Hashable, tuple[Hashable, dict[tuple[Block, Hashable], dict[tuple[Any, ...], Value]]]] = {}
         self.nonnegative: dict[int, Value] = {}  # by id: lengths and counters, which are not below 0
@@ -196,11 +190,7 @@ class Evaluator:
         self.seeming.clear()
         self.broadcasts.clear()
         self.long.clear()
-        self.sized.clear()
-        self.not_one.clear()
-        self.ones.clear()
-        self.told.clear()
-        self.dims.clear()
+        self.lengths = KnownLengths()
         self.nonnegative.clear()
         self.local = (None, {})
         self.frame = None
@@ -223,15 +213,16 @@ class Evaluator:
         if known is not None:
             return known
         length = self.once(("dim", array, axis), lambda: self.op("dim", array, axis=axis))
-        self.dims[length] = array, axis
-        if axis in self.sized.get(array, ()):
-            self.not_one.add(length)
+        self.lengths.dims[length] = array, axis
+        if axis in self.lengths.sized.get(array, ()):
+            self.lengths.not_one.add(length)
         return length
 
     def known_length(self, array: Value, axis: int) -> tuple[Value | None, Value, int]:
         """The length of an axis if it is known, and which array's and axis's length it is if that has to be asked."""
-        if array in self.told and (told := self.told[array][axis]) is not None:
-            return told, array, axis
+        told = self.lengths.told.get(array)
+        if told is not None and told[axis] is not None:
+            return told[axis], array, axis
         op, operands, attrs = self.shaped.get(array, ("", (), {}))
         if op in ("alloc", "given"):
             return operands[axis], array, axis

@@ -20,6 +20,17 @@ if TYPE_CHECKING:
     from .evaluator import Evaluator
 
 
+class KnownLengths:
+    """What an evaluator knows of the lengths of arrays, besides how the arrays were made that it made itself."""
+
+    def __init__(self) -> None:
+        self.sized: dict[Value, frozenset[int]] = {}  # by array, the axes that are known not to be of length 1
+        self.not_one: set[Value] = set()  # their lengths
+        self.ones: set[Value] = set()  # lengths that are known to be 1, though they are no constants of the program
+        self.told: dict[Value, Sequence[Value | None]] = {}  # by array, its lengths; None for those that are not known
+        self.dims: dict[Value, tuple[Value, int]] = {}  # which axis of which array a length is that of
+
+
 def with_ones(e: Evaluator, argument: Abstract, ones: tuple[int, ...]) -> Abstract:
     """An argument whose axes `ones`, and no others, are of length 1."""
     from .arrays import memory, ndim, of_kind
@@ -47,7 +58,7 @@ def as_sized(e: Evaluator, param: Value, known: Sizes | None) -> Value:
     """A parameter of which that is known."""
     if known is None:
         return param
-    e.sized[param] = frozenset(axis for axis, one in enumerate(known) if one is False)
+    e.lengths.sized[param] = frozenset(axis for axis, one in enumerate(known) if one is False)
     if True not in known:
         return param
     type, name = array_type(param), param.name
@@ -60,8 +71,8 @@ def as_sized(e: Evaluator, param: Value, known: Sizes | None) -> Value:
         made = e.op("view", param, *first, type=type, name=name, spec="".join("s" if one else ":" for one in known))
     # The program reads these lengths as it reads others: whether a gradient is None does not depend on them.
     told = [e.op("dim", made, axis=axis) if one else e.dim(param, axis) for axis, one in enumerate(known)]
-    e.ones.update(length for length, one in zip(told, known, strict=True) if one)
-    e.told[made] = told
+    e.lengths.ones.update(length for length, one in zip(told, known, strict=True) if one)
+    e.lengths.told[made] = told
     return made
 
 
@@ -79,7 +90,7 @@ def of_lengths(e: Evaluator, made: Abstract, lengths: Sequence[Value | None]) ->
 
     if isinstance(made, ARRAYS) and ndim(made) == len(lengths):
         of_parts = [const(2)] * isinstance(made, ComplexArrayValue)
-        e.told[memory(made).value] = [*lengths, *of_parts]
+        e.lengths.told[memory(made).value] = [*lengths, *of_parts]
     return made
 
 
@@ -113,7 +124,7 @@ def lengths_of_result(e: Evaluator, result: Value) -> ResultLengths:
     def given(length: Value) -> int | tuple[int, int] | None:
         if isinstance(length, Const):
             return length.value
-        array, axis = e.dims.get(length, (length, -1))
+        array, axis = e.lengths.dims.get(length, (length, -1))
         return (params[array], axis) if array in params else None
 
     return tuple([given(e.dim(result, axis)) for axis in range(result.type.ndim)])
@@ -130,17 +141,17 @@ def tell(e: Evaluator, results: Sequence[Value], given: Sequence[ResultLengths],
 
     for result, lengths in zip(results, given):
         if any(length is not None for length in lengths):
-            e.told[result] = list(map(told, lengths))
+            e.lengths.told[result] = list(map(told, lengths))
 
 
 def is_known_one(e: Evaluator, length: Value) -> bool:
     """Whether a length is known to be 1."""
-    return length.value == 1 if isinstance(length, Const) else length in e.ones
+    return length.value == 1 if isinstance(length, Const) else length in e.lengths.ones
 
 
 def is_not_one(e: Evaluator, length: Value) -> bool:
     """Whether a length is known not to be 1."""
-    return length.value != 1 if isinstance(length, Const) else length in e.not_one or is_long(e, length)
+    return length.value != 1 if isinstance(length, Const) else length in e.lengths.not_one or is_long(e, length)
 
 
 def is_one(e: Evaluator, length: Value) -> Value:

@@ -499,7 +499,8 @@ op("copyto", _no_result, "destination, source of the same shape and dtype: copy 
 op("addto", _no_result, "destination, source of the same shape and dtype: destination += source, element by element",
    effects="write", vjp="structural")  # fmt: skip
 op("broadcast", _stated, "an array, then an i64 per dimension of the result: the array seen in that shape, its dimensions aligned "
-   "at the end; one that is missing or of length 1 repeats (its stride is 0); attrs['unrepeated']: axes of the array that are known not to", vjp="structural")  # fmt: skip
+   "at the end; one that is missing or of length 1 repeats (its stride is 0); attrs['unrepeated']: "
+   "axes of the array that are known not to", vjp="structural")  # fmt: skip
 op("apply", _stated, "for each index: call the function attrs['callee'] with the elements there (scalars as they are). The first "
    "len(attrs['modes']) operands are arrays that take its first results: 'set', or reduced by 'add', 'mul', 'max', 'min', 'and' or "
    "'or' into what is there; the others are its arguments; its remaining results are reduced, by attrs['kinds'] (sums if it is "

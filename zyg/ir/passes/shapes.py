@@ -4,9 +4,9 @@
     for row in x:                                       select(m == 1, dim h, m) is, if dim h was
         h = np.tanh(row + h)
 
-Input: any function.  Output: `dim` of such a parameter is the length that the
-array has on the way into the loop, that of an array which is made here the length it is made with, `reshape` to an array's own shape is the array, and `broadcast` to it a view of all of it.  cse and fold finish what
-follows for comparisons and guards.
+Input: any function.  Output: `dim` of such a parameter is the length that the array has on the way into the loop, that of an array which
+is made here the length it is made with; `reshape` to an array's own shape is the array, and `broadcast` to it a view of all of it.  cse
+and fold finish what follows for comparisons and guards.
 
 What is assumed of the parameters of all loops is tested on the ways back, and dropped where it does not hold, until nothing
 has to be dropped any more.  Invariant: none beyond the verifier's.
