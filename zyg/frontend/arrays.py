@@ -643,7 +643,7 @@ def _check_size(e: Evaluator, dims: list[Value], bytes: int) -> None:
 def allocate_unchecked(e: Evaluator, dims: list[Value], dtype: Scalar, fill: str) -> Abstract:
     """The same, for lengths that are those of an array."""
     if dtype is COMPLEX:
-        floats = e.op("alloc", *dims, const(2), type=Array(F64, len(dims) + 1), fill=fill)
+        floats = e.op("alloc", *dims, const(2), type=Array(F64, len(dims) + 1), fill=fill, parts=True)
         return ComplexArrayValue(ArrayValue(floats))
     return ArrayValue(e.op("alloc", *dims, type=Array(dtype, len(dims)), fill=fill))
 

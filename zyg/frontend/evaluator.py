@@ -24,6 +24,7 @@ from .later import calls, functions, iterators, python_ops
 from .merging import State
 from .orders import seen_axis
 from .sized import KnownLengths, as_long_as_all
+from .strides import Stride
 from .unrolling import Unrolling
 from .values import READ_ONLY, Abstract, ChoiceValue, Heap, Reference, known, reachable, references
 from .versions import goes_round, version_of
@@ -111,9 +112,8 @@ class Evaluator:
         self.views: dict[int, tuple[Value, Value, Abstract]] = {}  # basic slices: the view, of what, and the key
         # How arrays were made whose lengths that tells, and of what lengths a length is the common one.
         self.shaped: dict[Value, tuple[str, tuple[Value, ...], dict[str, Any]]] = {}
-        self.seeming: dict[
-            Value, tuple[Value, ...]
-        ] = {}  # the strides that NumPy's array has where ours is a copy of others
+        # The strides that NumPy's array has where ours is a copy of others.
+        self.seeming: dict[Value, tuple[Stride, ...]] = {}
         self.broadcasts: dict[Value, frozenset[Value]] = {}
         self.long: set[Value] = set()  # lengths that are known to be above 1
         self.lengths = KnownLengths()

@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from zyg.ir.core import VIEWS, Const, Value, const
+from zyg.ir.core import VIEWS, Const, Value, array_type, const
 from zyg.ir.types import I64, Array
 
 from .sized import is_one
+from .strides import REPEATED, Place, Steps, Stride, known_order, split
 from .turned import transposed_alike
 from .values import Abstract, ArrayValue, ComplexArrayValue
 
@@ -42,7 +43,10 @@ def like(e: Evaluator, made: Abstract, a: Abstract, letter: str) -> Abstract:
         if before is not None and isinstance(made, ArrayValue):
             lengths = dims(e, made)
             return permuted(e, reshaped(e, made, [lengths[to] for to in before[1]]), before[1])
-        steps = [_abs(e, stride(e, memory(a).value, axis)) for axis in range(n)]
+        order = known_order(e, dims(e, made), [_all_steps(e, a)], range(n), inwards=True)
+        if order is not None:
+            return _in_order(e, made, dims(e, made), order)
+        steps = [_abs(e, stride(e, memory(a).value, axis).bytes) for axis in range(n)]
         swapped = {(j, k): e.op("lt", steps[j], steps[k]) for j, k in pairs}
     elif letter == "F":
         swapped = dict.fromkeys(pairs, const(True))
@@ -159,10 +163,15 @@ def contracted(
         for v, own in zip(operands, letters):
             along = [[pair for pair, c in zip(_steps(e, v), own) if c == name] for name in named]
             steps.append(
-                [pairs[0] if len(pairs) == 1 else (MANY, _sum(e, [_told(e, *p) for p in pairs])) for pairs in along]
+                [
+                    pairs[0]
+                    if len(pairs) == 1
+                    else (MANY, Stride(_sum(e, [_told(e, d, step.bytes) for d, step in pairs])))
+                    for pairs in along
+                ]
             )
         laid = _iterated(e, laid, shape, steps, range(len(shape)))
-    elif memory(made).type.layout == "C":
+    if memory(laid).type.layout == memory(made).type.layout == "C":
         return made
     copy_elements(e, laid, made)
     return laid
@@ -175,7 +184,10 @@ def joined(e: Evaluator, made: Abstract, parts: Sequence[Abstract]) -> Abstract:
     shape = dims(e, made)
     if len(shape) < 2 or all(sorted_strides(e, memory(v).value, repeats=False) for v in parts):
         return made
-    steps = [[_abs(e, stride(e, memory(v).value, axis)) for axis in range(len(shape))] for v in parts]
+    order = known_order(e, shape, [_all_steps(e, v) for v in parts], range(len(shape)), inwards=True)
+    if order is not None:
+        return _in_order(e, made, shape, order)
+    steps = [[_abs(e, stride(e, memory(v).value, axis).bytes) for axis in range(len(shape))] for v in parts]
     many = [[_is_not(e, e.dim(memory(v).value, axis), 1) for axis in range(len(shape))] for v in parts]
 
     def compared(new: int, placed: int) -> tuple[Value, Value]:
@@ -192,9 +204,6 @@ def memory(a: Abstract) -> ArrayValue:
     return arrays.memory(a)
 
 
-Steps = list[
-    tuple[Value, Value]
-]  # per axis the length and the stride that tell; one element says nothing, nor does a stride of 0
 Inside = dict[tuple[int, int], Value]  # for two axes whether the first lies inside of the second
 
 
@@ -243,7 +252,7 @@ def seems(e: Evaluator, array: Value) -> bool:
 
 
 MANY = const(2)  # a length that lets the stride tell
-NOTHING = MANY, const(0)
+NOTHING = MANY, REPEATED
 
 
 def _steps(e: Evaluator, a: Abstract, seeming: bool = True) -> Steps:
@@ -257,8 +266,15 @@ def _steps(e: Evaluator, a: Abstract, seeming: bool = True) -> Steps:
         if isinstance(length, Const):
             result.append(NOTHING if length.value == 1 else (MANY, step))
         else:
-            result.append((MANY if isinstance(step, Const) and step.value == 0 else length, step))
+            result.append((MANY if step.is_zero else length, step))
     return result
+
+
+def _all_steps(e: Evaluator, a: Abstract) -> Steps:
+    """The same where strides of 0 tell as well."""
+    from .arrays import dims
+
+    return [(d, stride(e, memory(a).value, axis)) for axis, d in enumerate(dims(e, a))]
 
 
 def _told(e: Evaluator, length: Value, step: Value) -> Value:
@@ -284,14 +300,16 @@ def seen_axis(spec: str, operands: Sequence[Value], axis: int) -> tuple[str, int
     raise IndexError(f"a view {spec!r} has no axis {axis}")
 
 
-def stride(e: Evaluator, array: Value, axis: int, seeming: bool = True) -> Value:
-    """The stride along an axis in bytes: that which the array was given, if it was made here. `seeming`: of copies in place of NumPy's
+def stride(e: Evaluator, array: Value, axis: int, seeming: bool = True) -> Stride:
+    """The stride along an axis: that which the array was given, if it was made here. `seeming`: of copies in place of NumPy's
     views that of the views."""
     if seeming and array in e.seeming:
         return e.seeming[array][axis]
     op, operands, attrs = e.shaped.get(array, ("", (), {}))
+    if array_type(array).layout == "C":
+        op = ""
     if op == "strided":
-        return operands[axis + 1]
+        return Stride(operands[axis + 1])
     if op == "transpose" and attrs["axes"].count(axis) == 1:
         return stride(e, operands[0], attrs["axes"].index(axis), seeming)
     if op == "broadcast":
@@ -299,16 +317,23 @@ def stride(e: Evaluator, array: Value, axis: int, seeming: bool = True) -> Value
         assert isinstance(source, Array)
         axis -= len(operands) - 1 - source.ndim
         if axis < 0:
-            return const(0)
-        repeats = is_one(e, e.dim(operands[0], axis))
-        return e.op("select", repeats, const(0), stride(e, operands[0], axis, seeming))
+            return REPEATED
+        repeats, whole = is_one(e, e.dim(operands[0], axis)), stride(e, operands[0], axis, seeming)
+        if isinstance(repeats, Const):
+            return REPEATED if repeats.value else whole
+        return Stride(e.op("select", repeats, const(0), whole.bytes))
     if op == "view":
         letter, source, parts = seen_axis(attrs["spec"], operands[1:], axis)
         if letter == "n":
-            return const(0)
-        step = stride(e, operands[0], source, seeming)
-        return step if letter == ":" else e.builder.arith("mul", step, parts[2])
-    return e.once(("stride for order", array, axis), lambda: e.op("stride", array, axis=axis, order=True))
+            return REPEATED
+        whole = stride(e, operands[0], source, seeming)
+        return whole if letter == ":" else whole.times(e, parts[2])
+    if op == "reshape" and (of := split(e, operands[0], operands[1:])) is not None:
+        whole = stride(e, operands[0], of[axis], seeming)
+        parts = [n for n, source in enumerate(of) if source == of[axis]]
+        return whole if len(parts) == 1 else whole.part(e, [operands[1 + n] for n in parts], parts.index(axis))
+    found = e.once(("stride for order", array, axis), lambda: e.op("stride", array, axis=axis, order=True))
+    return Stride(found, Place(array, (axis,)) if array_type(array).layout == "C" else None)
 
 
 def _iterated(
@@ -318,20 +343,36 @@ def _iterated(
     (npyiter_find_best_axis_ordering). It has these `axes` of theirs."""
     count = len(told[0])
     kept = tuple(range(count)) if axes is None else tuple(axes)
+    order = known_order(e, shape, told, kept)
+    if order is not None:
+        return _in_order(e, made, shape, order)
     if not _is_known(told):
-        each = [v for steps in told for pair in steps for v in pair]
+        each = [v for steps in told for length, step in steps for v in (length, step.bytes)]
         types = tuple([I64] * len(kept))
         return _with_strides(
             e, made, e.emit("arrange", *each, *shape, types=types, axes=count, kept=kept, item=_item(made))
         )
-    inside, places = _sorted_by(e, [[s for _, s in steps] for steps in told]), {axis: n for n, axis in enumerate(kept)}
+    inside, places = (
+        _sorted_by(e, [[step.bytes for _, step in steps] for steps in told]),
+        {axis: n for n, axis in enumerate(kept)},
+    )
     own = {(places[j], places[k]): v for (j, k), v in inside.items() if j in places and k in places}
     return _strided(e, made, shape, own)
 
 
+def _in_order(e: Evaluator, made: Abstract, shape: list[Value], order: tuple[int, ...]) -> Abstract:
+    """A new array in C order with its axes in this order in memory, from the outermost one on."""
+    from .arrays import permuted
+    from .selection import reshaped
+
+    if order == tuple(range(len(order))):
+        return made
+    return permuted(e, reshaped(e, made, [shape[axis] for axis in order]), order)
+
+
 def _is_known(told: list[Steps]) -> bool:
     """Whether the order can be found without looking at the arrays: no two axes of one of them have strides that would tell."""
-    return all(sum(not (isinstance(s, Const) and s.value == 0) for _, s in steps) < 2 for steps in told)
+    return all(sum(not step.is_zero for _, step in steps) < 2 for steps in told)
 
 
 def _sorted_by(e: Evaluator, steps: list[list[Value]]) -> Inside:

@@ -466,8 +466,8 @@ op("poll", _no_result, "see Ctrl-C, let other threads run, once enough work (an 
 
 # ------------------------------------------------------------------------------------------------- memory
 
-op("alloc", _stated, "a new array of the given shape (an i64 per dimension); attrs['fill'] is 'empty' or 'zeros'; "
-   "MemoryError when there is no memory", effects="write", vjp="structural")  # fmt: skip
+op("alloc", _stated, "a new array of the given shape (an i64 per dimension); attrs['fill'] is 'empty' or 'zeros', "
+   "attrs['parts'] says that the last dimension is that of complex numbers; MemoryError when there is no memory", effects="write", vjp="structural")  # fmt: skip
 op("dim", lambda types, attrs: (I64,), "the length of dimension attrs['axis'] of an array", vjp="none")
 op("stride", lambda types, attrs: (I64,), "the stride in bytes of dimension attrs['axis'] of an array; with attrs['order'] only "
    "to tell in which order its elements lie", vjp="none")  # fmt: skip

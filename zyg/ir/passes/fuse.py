@@ -509,7 +509,8 @@ def _look_through(function: Function, whole: Instr, users: Sequence[Instr]) -> l
 
 def _split_parts(module: Module, function: Function) -> None:
     """A new array of complex numbers of which only the real and the imaginary parts are seen is an array for each.  Code that
-    sees how a part lies in memory finds it with gaps, but for that which called the compiled function."""
+    sees how a part lies in memory finds it with gaps, but for that which called the compiled function: it finds parts of complex numbers
+    (`parts`) without."""
     pairs = [i.result for _, i in function.instructions() if i.op == "alloc" and _ends_in_two(i)]
     if not pairs:
         return
@@ -519,7 +520,9 @@ def _split_parts(module: Module, function: Function) -> None:
     replaced: dict[Value, Value] = {}
     for block in function.blocks:
         for n, alloc in reversed(list(enumerate(block.instrs))):
-            if alloc.op != "alloc" or not _seen_in_parts(alloc, users, also):
+            if alloc.op != "alloc" or not _seen_in_parts(
+                alloc, users, also if alloc.attrs.get("parts") else frozenset()
+            ):
                 continue
             type = alloc.result.type
             assert isinstance(type, Array)

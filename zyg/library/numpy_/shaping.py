@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +13,7 @@ from zyg.frontend.arrays import shape_argument
 from zyg.frontend.edges import array_as
 from zyg.frontend.scalars import scalar_value
 from zyg.frontend.selection import flat, reshaped
+from zyg.frontend.strides import split
 from zyg.frontend.type_names import class_of
 from zyg.frontend.values import (
     Abstract,
@@ -120,7 +121,13 @@ def in_shape(e: Evaluator, a: Abstract, dims: list[Value]) -> Abstract:
     if floats.type.layout == "C":
         return reshaped(e, a, dims)
     shape = [*dims, const(2)] if isinstance(a, ComplexArrayValue) else dims
+    if split(e, floats.value, shape) is not None:
+        return arrays.of_kind(a, ArrayValue(_seen_as(e, floats, shape)))
     return _view_or_copy(e, a, dims, e.op("reshapable", floats.value, *shape))
+
+
+def _seen_as(e: Evaluator, floats: ArrayValue, shape: Sequence[Value]) -> Value:
+    return e.op("reshape", floats.value, *shape, type=Array(floats.type.dtype, len(shape), "A", floats.type.writable))
 
 
 def _view_or_copy(e: Evaluator, a: Abstract, dims: list[Value], seen: Value) -> Abstract:
@@ -129,7 +136,7 @@ def _view_or_copy(e: Evaluator, a: Abstract, dims: list[Value], seen: Value) -> 
     general = Array(floats.type.dtype, len(shape), "A", floats.type.writable)
 
     def view() -> Abstract:
-        return ArrayValue(e.op("reshape", floats.value, *shape, type=general))
+        return ArrayValue(_seen_as(e, floats, shape))
 
     def copied() -> Abstract:
         return ArrayValue(array_as(e, arrays.memory(reshaped(e, copy(e, a), dims)).value, general))
