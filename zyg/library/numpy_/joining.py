@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays as frontend
-from zyg.frontend import growing, kinds, lists
+from zyg.frontend import growing, kinds, lists, orders, turned
 from zyg.frontend.functions import shared_with_adjoint
-from zyg.frontend.values import Abstract, Known, Reference, TupleValue, describe, is_numeric, known
+from zyg.frontend.values import Abstract, ArrayValue, Known, Reference, TupleValue, describe, is_numeric, known
 
 from ..intrinsics import unsupported
 from ..registry import emits, implements
@@ -185,7 +185,31 @@ def joined(parts: Any, axis: int, dtype: Any) -> Any:
     if dtype is not None:
         for part in parts:
             same_kind(part, dtype)
-    return put_together(parts, axis, total, result_dtype(*parts) if dtype is None else dtype)
+    return put_together_as_they_lie(parts, axis, total, result_dtype(*parts) if dtype is None else dtype)
+
+
+def put_together_as_they_lie(parts: Any, axis: int, total: int, dtype: Any) -> Any:
+    """The same as `put_together`: arrays whose axes were put into another order, all in the same way, as they were before that."""
+    return put_together(parts, axis, total, dtype)
+
+
+@emits(put_together_as_they_lie)
+def _put_together_as_they_lie(
+    e: Evaluator, parts: Abstract, axis: Abstract, total: Abstract, dtype: Abstract
+) -> Abstract:
+    items = lists.known_items(e, parts)
+    assert items is not None
+    found = turned.before_all(e, items)
+    if (
+        found is None
+        or any(orders.seems(e, frontend.memory(v).value) for v in items)
+        or not turned.lie_alike(e, [frontend.dims(e, v) for v in items])
+    ):
+        return e.call(known(put_together), [parts, axis, total, dtype])
+    sources, to = found
+    before = TupleValue(tuple(map(ArrayValue, sources)))
+    made = e.call(known(put_together), [before, Known(to.index(frontend.constant(e, axis, "axis"))), total, dtype])
+    return frontend.permuted(e, made, to)
 
 
 @shared_with_adjoint
