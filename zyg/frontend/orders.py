@@ -177,14 +177,19 @@ def contracted(
     return laid
 
 
-def joined(e: Evaluator, made: Abstract, parts: Sequence[Abstract]) -> Abstract:
-    """A new array that arrays of as many dimensions are going to be put together in (PyArray_CreateMultiSortedStridePerm)."""
+def order_of_joined(e: Evaluator, shape: list[Value], parts: Sequence[Abstract], axis: int) -> tuple[int, ...] | None:
+    """How the axes lie of what arrays of as many dimensions are put together to along an axis, from the outermost one on, if that is known."""
+    if len(shape) < 2 or all(sorted_strides(e, memory(v).value, repeats=False) for v in parts):
+        return tuple(range(len(shape)))
+    return known_order(e, shape, [_all_steps(e, v) for v in parts], range(len(shape)), inwards=True, joined=axis)
+
+
+def joined(e: Evaluator, made: Abstract, parts: Sequence[Abstract], axis: int) -> Abstract:
+    """A new array that arrays are going to be put together in (PyArray_CreateMultiSortedStridePerm)."""
     from .arrays import dims
 
     shape = dims(e, made)
-    if len(shape) < 2 or all(sorted_strides(e, memory(v).value, repeats=False) for v in parts):
-        return made
-    order = known_order(e, shape, [_all_steps(e, v) for v in parts], range(len(shape)), inwards=True)
+    order = order_of_joined(e, shape, parts, axis)
     if order is not None:
         return _in_order(e, made, shape, order)
     steps = [[_abs(e, stride(e, memory(v).value, axis).bytes) for axis in range(len(shape))] for v in parts]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zyg.ir.core import Const, Value, array_type, const
 
 from .sized import is_known_one, is_not_one
+from .turned import is_long
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator
@@ -78,15 +79,20 @@ def _same(x: Value, y: Value) -> bool:
 
 
 def known_order(
-    e: Evaluator, shape: Sequence[Value], told: Sequence[Steps], kept: Sequence[int], inwards: bool = False
+    e: Evaluator,
+    shape: Sequence[Value],
+    told: Sequence[Steps],
+    kept: Sequence[int],
+    inwards: bool = False,
+    joined: int = -1,
 ) -> tuple[int, ...] | None:
     """The axes of a result from the outermost to the innermost one, by NumPy's insertion sort; None if that is not known.  `told`: of
     the operands the steps along each axis of an iteration, of which these are `kept`.  `inwards`: the sort begins with the first axis,
-    and strides of 0 are compared as well."""
+    and strides of 0 are compared as well.  `joined`: an axis along which an operand may have no element, though the result has some."""
     places = {axis: k for k, axis in enumerate(kept)}
     found: list[tuple[list[int], frozenset[Value]]] = []
     try:
-        for order, ones in _orders(_Sort(e, told, inwards), {}):
+        for order, ones in _orders(_Sort(e, told, inwards, joined), {}):
             found.append(([places[axis] for axis in order if axis in places], ones))
     except _Unknown:
         return None
@@ -125,8 +131,8 @@ def _orders(sort: _Sort, assumed: dict[Value, bool]) -> Iterator[tuple[list[int]
 class _Sort:
     """npyiter_find_best_axis_ordering, and PyArray_CreateMultiSortedStridePerm `inwards`."""
 
-    def __init__(self, e: Evaluator, told: Sequence[Steps], inwards: bool):
-        self.e, self.told, self.inwards = e, told, inwards
+    def __init__(self, e: Evaluator, told: Sequence[Steps], inwards: bool, joined: int):
+        self.e, self.told, self.inwards, self.joined = e, told, inwards, joined
 
     def run(self, assumed: dict[Value, bool]) -> list[int]:
         """The axes from the outermost to the innermost one, if these lengths are 1."""
@@ -156,7 +162,7 @@ class _Sort:
 
     def stays(self, row: int, new: int, placed: int) -> bool:
         """Whether the new axis is not to change places with the one that was placed."""
-        one, other = self.told[row][new][1], self.told[row][placed][1]
+        (_, one), (_, other) = self.told[row][new], self.told[row][placed]
         if self.inwards:
             one, other = other, one
         if isinstance(one.bytes, Const) and isinstance(other.bytes, Const):
@@ -171,6 +177,8 @@ class _Sort:
         shared = min(len(x.axes), len(y.axes))
         if x.axes[:shared] == y.axes[:shared]:
             raise _Unknown  # windows, and parts of them
+        if x.axes > y.axes and placed == self.joined and not is_long(self.e, self.told[row][placed][0]):
+            raise _Unknown  # the strides are equal if there are no elements
         return x.axes < y.axes
 
 

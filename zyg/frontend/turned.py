@@ -82,19 +82,6 @@ def is_long(e: Evaluator, length: Value) -> bool:
     return length.value > 1 if isinstance(length, Const) else length in e.long
 
 
-def before_all(e: Evaluator, arrays: Sequence[Abstract]) -> tuple[list[Value], Axes] | None:
-    """What arrays of real numbers were, all of them, before their axes were put into the same other order."""
-    from .orders import sorted_strides
-
-    given = [before(e, v.value) if isinstance(v, ArrayValue) else None for v in arrays]
-    sources = [found[0] for found in given if found is not None]
-    turns = {found[1] for found in given if found is not None}
-    if len(turns) != 1 or len(sources) < len(given):
-        return None
-    sorted_ = all(sorted_strides(e, source, repeats=False, seeming=False) for source in sources)
-    return (sources, turns.pop()) if sorted_ else None
-
-
 def transposed_alike(
     e: Evaluator, operands: Sequence[Abstract], rows: bool = False
 ) -> tuple[list[Abstract], Axes] | None:
@@ -104,16 +91,21 @@ def transposed_alike(
 
     That they fit together is for the caller to check."""
     from .arrays import dims, ndim, seen
+    from .orders import sorted_strides
     from .selection import reshaped
 
     arrays = [v for v in operands if isinstance(v, (ArrayValue, ComplexArrayValue))]
     whole = [v for v in arrays if ndim(v) > 1 or not rows]
-    found = before_all(e, whole)
-    if found is None or any(isinstance(v, ComplexArrayValue) for v in arrays):
+    given = [before(e, v.value) if isinstance(v, ArrayValue) else None for v in whole]
+    turns = {found[1] for found in given if found is not None}
+    if len(turns) != 1 or None in given or any(isinstance(v, ComplexArrayValue) for v in arrays):
         return None
-    sources, to = found
+    (to,) = turns
+    sources = [found[0] for found in given if found is not None]
+    if not all(sorted_strides(e, source, repeats=False, seeming=False) for source in sources):
+        return None
     shapes = [dims(e, v) for v in whole]
-    if not lie_alike(e, shapes, [dims(e, v)[0] for v in arrays if v not in whole and ndim(v)]):
+    if not _lie_alike(e, shapes, [dims(e, v)[0] for v in arrays if v not in whole and ndim(v)]):
         return None
     shape = next((s for s in shapes if all(is_long(e, d) for d in s)), None)
     result: list[Abstract] = []
@@ -132,7 +124,7 @@ def transposed_alike(
     return result, to
 
 
-def lie_alike(e: Evaluator, shapes: list[list[Value]], rows: Sequence[Value] = ()) -> bool:
+def _lie_alike(e: Evaluator, shapes: list[list[Value]], rows: list[Value]) -> bool:
     """Whether what is made of arrays of these shapes, and of arrays of one dimension, lies as they do, all of them alike, whatever the
     lengths are. Of two axes an array says how they lie if it has more than one element along both."""
     if any(all(is_long(e, d) for d in s) for s in shapes):

@@ -9,7 +9,8 @@ import numpy as np
 from zyg.frontend import arrays as frontend
 from zyg.frontend import growing, kinds, lists, orders, turned
 from zyg.frontend.functions import shared_with_adjoint
-from zyg.frontend.values import Abstract, ArrayValue, Known, Reference, TupleValue, describe, is_numeric, known
+from zyg.frontend.scalars import scalar_value
+from zyg.frontend.values import Abstract, Known, Reference, TupleValue, describe, is_numeric, known
 
 from ..intrinsics import unsupported
 from ..registry import emits, implements
@@ -189,7 +190,7 @@ def joined(parts: Any, axis: int, dtype: Any) -> Any:
 
 
 def put_together_as_they_lie(parts: Any, axis: int, total: int, dtype: Any) -> Any:
-    """The same as `put_together`: arrays whose axes were put into another order, all in the same way, as they were before that."""
+    """The same as `put_together`: in the order in memory that the result has, if that is known, with the parts seen in that order."""
     return put_together(parts, axis, total, dtype)
 
 
@@ -197,19 +198,17 @@ def put_together_as_they_lie(parts: Any, axis: int, total: int, dtype: Any) -> A
 def _put_together_as_they_lie(
     e: Evaluator, parts: Abstract, axis: Abstract, total: Abstract, dtype: Abstract
 ) -> Abstract:
-    items = lists.known_items(e, parts)
+    items, along = lists.known_items(e, parts), frontend.constant(e, axis, "axis")
     assert items is not None
-    found = turned.before_all(e, items)
-    if (
-        found is None
-        or any(orders.seems(e, frontend.memory(v).value) for v in items)
-        or not turned.lie_alike(e, [frontend.dims(e, v) for v in items])
-    ):
-        return e.call(known(put_together), [parts, axis, total, dtype])
-    sources, to = found
-    before = TupleValue(tuple(map(ArrayValue, sources)))
-    made = e.call(known(put_together), [before, Known(to.index(frontend.constant(e, axis, "axis"))), total, dtype])
-    return frontend.permuted(e, made, to)
+    shape = frontend.dims(e, items[0])
+    shape[along] = scalar_value(e, total)
+    order = orders.order_of_joined(e, shape, items, along)
+    if order is not None and order != tuple(range(len(order))):
+        seen = tuple([frontend.permuted(e, v, turned.inverse(order)) for v in items])
+        if all(frontend.memory(v).type.layout == "C" for v in seen):
+            made = e.call(known(put_together), [TupleValue(seen), Known(order.index(along)), total, dtype])
+            return frontend.permuted(e, made, order)
+    return e.call(known(put_together), [parts, axis, total, dtype])
 
 
 @shared_with_adjoint
@@ -217,7 +216,7 @@ def put_together(parts: Any, axis: int, total: int, dtype: Any) -> Any:
     """Arrays one behind the other along an axis, which is so long then."""
     first = parts[0]
     shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
-    result = empty_joined(parts, shape, dtype)
+    result = empty_joined(parts, axis, shape, dtype)
     at = 0
     for part in parts:
         stop = at + part.shape[axis]
@@ -258,7 +257,7 @@ def stacked(arrays: Any, axis: int, dtype: Any) -> Any:
             same_kind(part, dtype)
     own = result_dtype(*parts)
     shape = (*first.shape[:axis], len(parts), *first.shape[axis:])
-    result = empty_joined(tuple([p[along(axis, None)] for p in parts]), shape, own if dtype is None else dtype)
+    result = empty_joined(tuple([p[along(axis, None)] for p in parts]), axis, shape, own if dtype is None else dtype)
     for k, part in enumerate(parts):
         result[along(axis, k)] = part
     return result
