@@ -9,7 +9,7 @@ from types import CellType
 from typing import Any
 
 from zyg.assumptions import Input
-from zyg.errors import Unsupported
+from zyg.errors import Unsupported, final_refusals
 from zyg.ir import types as t
 from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Const, Function, Instr, Module, Position, Target, Value, const
@@ -516,6 +516,13 @@ class Evaluator:
                 continue
             node.rounds += 1
             node.sizes.append(len(state.heap))
+            if self.inference.unrolling.is_spent(len(node.edges), state.heap):
+                with final_refusals():
+                    raise self.refuse(
+                        "loops over what has a known length, a tuple, say, or objects that they gather in a list: their rounds are compiled one "
+                        "by one, and come together in more ways than compile in a few seconds",
+                        hint="keep what they go through, or gather, in an array or a list of numbers",
+                    )
             if node.rounds > MAX_ROUNDS or _explodes(node.sizes):
                 raise self.refuse(
                     "the types of this loop's variables do not settle", hint="keep the type and length of each the same"

@@ -10,8 +10,8 @@ loops are tried first with a few iterations, and what is refused then is refused
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import TypeVar
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, TypeVar
 
 from zyg.errors import Unsupported
 from zyg.ir.records import field, record
@@ -20,6 +20,9 @@ T = TypeVar("T")
 
 TOTAL = 300  # iterations that are unrolled in one function
 LIMITS = (4, 8, 16, 32, TOTAL)  # the longest loop that is unrolled, from one attempt to the next
+MERGED = (
+    60_000  # fields that are looked at until it is given up: some seconds; eight times what any everyday program takes
+)
 SOME = 8  # iterations of a long loop that tell whether it can be unrolled at all
 
 
@@ -32,6 +35,7 @@ class Unrolling:
     some: bool = False  # no more than the first iterations
     met: set[int] = field(default_factory=set)  # the lengths of loops that another attempt could unroll
     granted: set[Hashable] = field(default_factory=set)
+    merged: int = 0  # fields of objects, so far, that were looked at where blocks begin
 
     def wants(self, length: int, site: Hashable) -> bool:
         """Whether the loop at `site` is unrolled: the same answer when it is evaluated again."""
@@ -45,6 +49,13 @@ class Unrolling:
         self.left -= min(length, SOME) if self.some else length
         self.granted.add(site)
         return True
+
+    def is_spent(self, edges: int, heap: Mapping[Hashable, Any]) -> bool:
+        """Whether too much has been looked at, now that a block with so many edges begins with these objects: a list that grows in an
+        unrolled loop of many branches is looked at anew at each of them, and again by all that comes behind; so is a generator that goes on
+        from any of many places."""
+        self.merged += edges * sum(len(made.fields) for made in heap.values())
+        return self.merged > MERGED
 
     def next(self) -> Unrolling | None:
         """What to try when this attempt has failed."""

@@ -8,6 +8,7 @@ from .lowered import LANES, WHOLE_ARRAYS, Lowered
 from .splitting import COMPUTES, LIGHT, STRAIGHT, Piece, split
 from .workers import Effort, Job
 
+MANY_PHIS = 100_000  # characters, from which on LLVM chooses registers for seconds, with care: a list's items through many branches
 LARGE = 3000  # lines of assembly from which on loops are not unrolled, which costs a third of the time that LLVM takes
 
 
@@ -34,7 +35,14 @@ def jobs_of(lowered: Lowered, brief: bool) -> list[Job]:
 
 def job_of(piece: Piece, brief: bool) -> Job:
     what = effort(piece.text, brief or piece.kind not in (COMPUTES, LIGHT))
+    if _phis(piece.text) > MANY_PHIS:
+        return Job(piece.text, what, "quick")
     return Job(piece.text, what, "straight" if piece.kind == STRAIGHT else "careful")
+
+
+def _phis(assembly: str) -> int:
+    """How many characters say which values come from which blocks."""
+    return sum(len(line) for line in assembly.split("\n") if " = phi " in line)
 
 
 def used(lowered: Lowered, imports: Iterable[str], images: Sequence[bytes]) -> list[str]:

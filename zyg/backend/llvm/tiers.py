@@ -135,7 +135,7 @@ class Careful(_Task):
         pointers = {symbol: name_of(symbol) for symbol in symbols}
         return Careful(
             [job_of(p, brief) if p.kind == COMPUTES else _quick(p) for p in pieces[len(begun) :]],
-            [replace(job_of(p, brief), generator="careful") for p in replaced],
+            [_careful(p, brief) for p in replaced],
             pointers,
             [name_of(symbol) for p in pieces if p.kind == COMPUTES for symbol in p.called],
             (ctypes.c_void_p * len(pointers))(),
@@ -230,6 +230,11 @@ class CarefulFunction(_Task):
 
 
 _ANY_ORDER = re.compile(r"\b(reassoc|fast|contract|arcp|afn)\b")  # flags of operations on floats
+
+
+def _careful(piece: Piece, brief: bool) -> Job:
+    job = job_of(piece, brief)
+    return job if job.generator == "quick" else replace(job, generator="careful")
 
 
 def _quick(piece: Piece) -> Job:
