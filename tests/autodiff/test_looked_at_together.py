@@ -147,6 +147,8 @@ def leaves(value: Any, gradient: Any, found: dict[Any, Any]) -> None:
         for cls in type(value).__mro__:
             names |= dict.fromkeys(cls.__dict__.get("__slots__", ()))
         for name in names:
+            if not hasattr(value, name):
+                continue  # a slot that is not filled
             leaves(getattr(value, name), getattr(gradient, name.lstrip("_"), None), found)
 
 
@@ -339,6 +341,24 @@ def test_attributes_that_only_some_have() -> None:
 
     assert check(lambda ps: energy(ps) + ps[2].more, all_more)[2]._fields == ("x", "v", "more")
     assert check(energy, lambda values: all_more(values)[:0] or make(values)[:3] * 1)[0]._fields == ("x", "v")
+
+
+@pytest.mark.parametrize("cls", [Slotted, Both], ids=lambda cls: cls.__name__)
+def test_slots_that_only_some_have_filled(cls: Any) -> None:
+    """Whether the first one has, or the first ones that were ever looked at."""
+
+    def make(values: list[float], without: Any = (0, 3)) -> Any:
+        ps = [cls(values[k], values[k + N]) for k in range(N)]
+        for k in without:
+            del ps[k].v
+        return ps
+
+    f = lambda ps: sum(p.x * getattr(p, "v", 1.0) for p in ps)
+    gradient = check(f, make)
+    assert "v" not in gradient[0]._fields and "v" in gradient[1]._fields
+    check(f, lambda values: make(values, range(N)))
+    gradient = check(f, lambda values: make(values, ()))
+    assert all("v" in g._fields for g in gradient)
 
 
 def test_attributes_in_the_place_of_those_of_the_class() -> None:

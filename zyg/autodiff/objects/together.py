@@ -476,6 +476,8 @@ def _readable(x: Any) -> tuple[str, ...]:
     if not cls.__flags__ & _HEAP or not plain_lookup(cls) or find(cls, "__getattr__") is not None:
         return ()
     names = structure.fields_of(x)
+    if not set(structure.fields_in(cls).slots).issubset(names):
+        return ()  # others may have filled the slots that this one has not
     for name in names:
         found = find(cls, name)
         if type(name) is not str or name.startswith("__") or not is_name(name):
