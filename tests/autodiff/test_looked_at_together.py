@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import zyg
-from zyg.autodiff.objects import structure
+from zyg.autodiff.objects import structure, together
 from zyg.fallback import python_pullback
 
 
@@ -295,6 +295,15 @@ def test_an_object_of_the_list_elsewhere() -> None:
     assert gradient.first == gradient.ps[1] and gradient.last == gradient.ps[4]
     check(lambda pair: energy(pair[0]) * pair[1].x, lambda values: ((w := make(values)).ps, w.first))
     check(lambda pair: energy(pair[0]) + energy(pair[1]), lambda values: [(w := make(values)).ps, [w.first, *w.ps[3:]]])
+
+
+def test_forms_are_made_once() -> None:
+    """Not for each object again that stands elsewhere, too: that took a minute for some ten thousand."""
+    ps = [Plain(0.5 * k, 1.0) for k in range(N)]
+    alike = together.look(ps, structure.nothing_seen())
+    assert alike is not None
+    for p, form in zip(ps, alike):
+        assert alike.form_of(p) == form and alike.form_of(p) is alike.form_of(p)
 
 
 def test_objects_that_lead_to_their_list() -> None:

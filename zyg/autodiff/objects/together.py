@@ -40,10 +40,11 @@ _NO_OBJECTS = INERT | _REALS | {tuple, np.ndarray}
 class Alike:
     """Mutable values of one kind, none of them twice. It stands for the list of their forms, which are made when they are asked for."""
 
-    __slots__ = ("_identities", "held", "places")
+    __slots__ = ("_forms", "_identities", "held", "places")
 
     def __init__(self, held: list[Any], found: list[Alike]):
         self.held = held
+        self._forms: dict[int, Form] = {}
         self.places, self._identities = identities(held)
         if len(self._identities) < len(held):
             raise _Unlike
@@ -62,8 +63,10 @@ class Alike:
     def __iter__(self) -> Iterator[Form]: ...
 
     def form_of(self, x: Any) -> Form:
-        """The form of one of them."""
-        return next(form for form, y in zip(self, self.held) if x is y)
+        """The form of one of them. (All are made at once: where one is asked for, most often all are.)"""
+        if not self._forms:
+            self._forms = dict(zip(self.places, self))
+        return self._forms[id(x)]
 
     def end(self) -> None:
         """The forward pass is over."""
