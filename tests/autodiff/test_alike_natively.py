@@ -128,11 +128,10 @@ def test_what_is_usual_is_found_natively(cls: Any, asked: bool) -> None:
     for x in held if asked else ():
         assert vars(x)
     columns = plan.read(held)
-    if plan.in_dicts or not asked:
-        assert together.types_alone(held, columns, plan.in_dicts, None) == [{float}, {float}]
+    assert together.types_alone(held, columns, plan.in_dict, None) == [{float}, {float}]
     held[3].other = 1.0
     with pytest.raises(AttributeError):  # Python is asked
-        together.types_alone(held, columns, plan.in_dicts, None)
+        together.types_alone(held, columns, plan.in_dict, None)
 
 
 @pytest.mark.parametrize("cls", [Plain, Data])

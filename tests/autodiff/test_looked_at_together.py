@@ -7,7 +7,7 @@ import itertools
 import math
 import warnings
 from collections import OrderedDict, deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -383,6 +383,46 @@ def test_attributes_in_the_place_of_those_of_the_class() -> None:
     for _ in range(40):  # as often as it takes for native code to run
         gradient = check(lambda ps: sum(p.x * p.x + 3.0 * getattr(p, "other", p.v) for p in ps), make, times=1)
         assert [g._fields for g in gradient] == [("x", "v")] * 2 + [("x", "other")] * (N - 2)
+
+
+@pytest.mark.parametrize("asked", [False, True], ids=["as made", "asked for their dict"])
+@pytest.mark.parametrize("default", [0.5, None], ids=str)
+def test_what_else_refers_to_a_default_or_to_an_attribute(default: Any, asked: bool) -> None:
+    """Where the class has a value for an attribute, an object without one that has another refers to as many things, and to the same."""
+
+    class Marked:
+        v = None
+
+        def __init__(self, x: Any):
+            self.x = x
+
+    @dataclass
+    class Node:
+        x: Any
+        v: Any = field(default=default, init=False)
+
+    def make(values: list[float], cls: Any = Node) -> Any:
+        ps = [cls(values[k]) for k in range(N)]
+        for k, p in enumerate(ps):
+            if k == 3:
+                p.other = p.v
+            elif k == 4:
+                p.other = p.x
+            else:
+                p.v = values[k + N]
+            if asked:
+                vars(p)
+        return ps
+
+    f = lambda ps: sum(p.x * (p.v or 2.0) * (getattr(p, "other", None) or 3.0) for p in ps)
+    for _ in range(40):  # as often as it takes for native code to run
+        for cls in (Node, Marked):
+            _, back = python_pullback(f, (make(VALUES, cls),), {})
+            (gradient,) = back(1.0)
+            assert [g._fields for g in gradient] == [("x", "other") if k in (3, 4) else ("x", "v") for k in range(N)]
+            v = 2.0 if cls is Marked else default or 2.0
+            assert gradient[4] == pytest.approx((v * VALUES[4], VALUES[4] * v))
+            assert gradient[2] == pytest.approx((3.0 * VALUES[2 + N], 3.0 * VALUES[2]))
 
 
 def test_one_attribute_that_is_not_a_dict_of_several() -> None:
