@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections import namedtuple
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import InitVar, dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 import zyg
 from tests.turns import each_in_long_turn, each_in_turn
+from zyg.fallback import python_pullback
 
 pytestmark = each_in_turn
 
@@ -246,3 +248,49 @@ def test_slices_as_arguments_and_results():
         assert gradient[1] is None
     with pytest.raises(TypeError, match="slice indices must be integers"):
         zyg.jit(written)(x, slice(1.5, 2))
+
+
+@dataclass
+class Scaled:
+    x: float
+    scale: ClassVar[float] = 2.0
+    given: InitVar[float] = 0.5
+    power: float = field(default=3.0, init=False)
+    y: float = 1.5
+
+
+def weighed(ps: list[Scaled]) -> float:
+    return sum(p.x * p.scale * p.y**p.power for p in ps)
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_attributes_of_a_class_are_none_of_its_instances(count):
+    """What a dataclass has itself, other than a default that its instances take over, is in no gradient; each time anew."""
+    make = lambda: [Scaled(1.0 + k) for k in range(count)]
+    (expected,) = zyg.gradient(weighed, make())
+    assert [g._fields for g in expected] == [("x", "y")] * count
+    for _ in range(6):
+        _, back = python_pullback(weighed, (make(),), {})
+        (found,) = back(1.0)
+        assert [g._fields for g in found] == [("x", "y")] * count
+        for one, other in zip(found, expected):
+            assert one == pytest.approx(other, rel=1e-14)
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_an_attribute_of_an_instance_in_the_place_of_that_of_its_class(count):
+    def make() -> list[Scaled]:
+        ps = [Scaled(1.0 + k) for k in range(count)]
+        ps[-1].power = 2.0
+        ps[-1].scale = 0.5
+        return ps
+
+    for _ in range(6):
+        _, back = python_pullback(weighed, (make(),), {})
+        last = back(1.0)[0][-1]
+        assert last._asdict() == pytest.approx(
+            {
+                "x": 0.5 * 1.5**2, "scale": count * 1.5**2, "power": count * 0.5 * 1.5**2 * math.log(1.5), "y": count * 0.5 * 2 * 1.5,
+            },
+            rel=1e-14,
+        )  # fmt: skip

@@ -319,3 +319,19 @@ def test_results_of_functions_that_are_compiled_on_their_own_are_as_long_as_thes
         compiled = zyg.jit(f)
         for n, m in itertools.product((1, 2, 3, 5), (1, 3, 5)):
             same_as_numpy(f, compiled, array(n), array(m))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_lengths_of_axes_that_are_left_are_at_hand_where_a_loop_of_length_1_goes(n):
+    """Some are known by operations that stand elsewhere: a pullback of a gradient did not compile (internal error)."""
+
+    def f(x, a):
+        return np.sum((a[:, None] * a)[1:] * x) + np.dot(a, a) * x
+
+    a, seed = array(n), array(n)
+    _, back = zyg.pullback(lambda x, a: zyg.gradient(f, x, a), 0.7, a)
+    dx, da = back((0.5, seed))
+    by_x = lambda x: 0.5 * f(1.0, a) + seed @ zyg.gradient(f, x, a)[1]  # f is linear in x
+    by_a = lambda a: 0.5 * f(1.0, a) + seed @ zyg.gradient(f, 0.7, a)[1]
+    assert dx == pytest.approx(by_x(1.5) - by_x(0.5), rel=1e-9, abs=1e-12)
+    np.testing.assert_allclose(da, by_differences(by_a, [a], 0), rtol=1e-5, atol=1e-7)

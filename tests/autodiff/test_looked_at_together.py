@@ -7,14 +7,14 @@ import itertools
 import math
 import warnings
 from collections import OrderedDict, deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pytest
 
 import zyg
-from zyg.autodiff.objects import structure
+from zyg.autodiff.objects import structure, together
 from zyg.fallback import python_pullback
 
 
@@ -147,6 +147,8 @@ def leaves(value: Any, gradient: Any, found: dict[Any, Any]) -> None:
         for cls in type(value).__mro__:
             names |= dict.fromkeys(cls.__dict__.get("__slots__", ()))
         for name in names:
+            if not hasattr(value, name):
+                continue  # a slot that is not filled
             leaves(getattr(value, name), getattr(gradient, name.lstrip("_"), None), found)
 
 
@@ -295,6 +297,15 @@ def test_an_object_of_the_list_elsewhere() -> None:
     check(lambda pair: energy(pair[0]) + energy(pair[1]), lambda values: [(w := make(values)).ps, [w.first, *w.ps[3:]]])
 
 
+def test_forms_are_made_once() -> None:
+    """Not for each object again that stands elsewhere, too: that took a minute for some ten thousand."""
+    ps = [Plain(0.5 * k, 1.0) for k in range(N)]
+    alike = together.look(ps, structure.nothing_seen())
+    assert alike is not None
+    for p, form in zip(ps, alike):
+        assert alike.form_of(p) == form and alike.form_of(p) is alike.form_of(p)
+
+
 def test_objects_that_lead_to_their_list() -> None:
     class Node:
         def __init__(self, x: Any, all: Any):
@@ -341,6 +352,24 @@ def test_attributes_that_only_some_have() -> None:
     assert check(energy, lambda values: all_more(values)[:0] or make(values)[:3] * 1)[0]._fields == ("x", "v")
 
 
+@pytest.mark.parametrize("cls", [Slotted, Both], ids=lambda cls: cls.__name__)
+def test_slots_that_only_some_have_filled(cls: Any) -> None:
+    """Whether the first one has, or the first ones that were ever looked at."""
+
+    def make(values: list[float], without: Any = (0, 3)) -> Any:
+        ps = [cls(values[k], values[k + N]) for k in range(N)]
+        for k in without:
+            del ps[k].v
+        return ps
+
+    f = lambda ps: sum(p.x * getattr(p, "v", 1.0) for p in ps)
+    gradient = check(f, make)
+    assert "v" not in gradient[0]._fields and "v" in gradient[1]._fields
+    check(f, lambda values: make(values, range(N)))
+    gradient = check(f, lambda values: make(values, ()))
+    assert all("v" in g._fields for g in gradient)
+
+
 def test_attributes_in_the_place_of_those_of_the_class() -> None:
     """Where a class has a value for an attribute, too, an object need not have it, and as many others."""
 
@@ -353,7 +382,47 @@ def test_attributes_in_the_place_of_those_of_the_class() -> None:
 
     for _ in range(40):  # as often as it takes for native code to run
         gradient = check(lambda ps: sum(p.x * p.x + 3.0 * getattr(p, "other", p.v) for p in ps), make, times=1)
-        assert [g._fields for g in gradient] == [("x", "v")] * 2 + [("x", "v", "other")] * (N - 2)
+        assert [g._fields for g in gradient] == [("x", "v")] * 2 + [("x", "other")] * (N - 2)
+
+
+@pytest.mark.parametrize("asked", [False, True], ids=["as made", "asked for their dict"])
+@pytest.mark.parametrize("default", [0.5, None], ids=str)
+def test_what_else_refers_to_a_default_or_to_an_attribute(default: Any, asked: bool) -> None:
+    """Where the class has a value for an attribute, an object without one that has another refers to as many things, and to the same."""
+
+    class Marked:
+        v = None
+
+        def __init__(self, x: Any):
+            self.x = x
+
+    @dataclass
+    class Node:
+        x: Any
+        v: Any = field(default=default, init=False)
+
+    def make(values: list[float], cls: Any = Node) -> Any:
+        ps = [cls(values[k]) for k in range(N)]
+        for k, p in enumerate(ps):
+            if k == 3:
+                p.other = p.v
+            elif k == 4:
+                p.other = p.x
+            else:
+                p.v = values[k + N]
+            if asked:
+                vars(p)
+        return ps
+
+    f = lambda ps: sum(p.x * (p.v or 2.0) * (getattr(p, "other", None) or 3.0) for p in ps)
+    for _ in range(40):  # as often as it takes for native code to run
+        for cls in (Node, Marked):
+            _, back = python_pullback(f, (make(VALUES, cls),), {})
+            (gradient,) = back(1.0)
+            assert [g._fields for g in gradient] == [("x", "other") if k in (3, 4) else ("x", "v") for k in range(N)]
+            v = 2.0 if cls is Marked else default or 2.0
+            assert gradient[4] == pytest.approx((v * VALUES[4], VALUES[4] * v))
+            assert gradient[2] == pytest.approx((3.0 * VALUES[2 + N], 3.0 * VALUES[2]))
 
 
 def test_one_attribute_that_is_not_a_dict_of_several() -> None:

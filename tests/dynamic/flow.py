@@ -310,7 +310,7 @@ def while_gone_through(w: Writing) -> None:
         w.line(f"{a} = [{v()}, {v()}, {v()}]")
         with w.block("try:"):
             w.line(
-                f"{a}.sort(key=lambda z: {w.choose(['1.0 / (z - ' + v() + ')', 'check(z)', f'({a}, z)[1]', '[z, None][z > 0.6]'])})"
+                f"{a}.sort(key=lambda z: {w.choose(['1.0 / (z - ' + v() + ')', 'check(z)', f'({a}, z)[1]', 'None if z > 0.6 else z'])})"
             )
             w.line(f"{x} = {x} + {a}[0]")
         with w.block("except (ZeroDivisionError, KeyError, ValueError, TypeError) as error:"):

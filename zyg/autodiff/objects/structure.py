@@ -341,12 +341,14 @@ class Fields:
         self.alone = bool(cls.__flags__ & _HEAP) and not issubclass(cls, SETS) and has_fields(cls)
 
     def of(self, x: Any) -> Iterable[str]:
-        """The names of what an object holds: those of a dataclass in their order, then `__dict__`, then slots."""
+        """The names of what an object holds: those of a dataclass in their order, then `__dict__`, then slots. (What a dataclass
+        declares need not be an instance's: a ClassVar, a default that was not taken over, what was deleted.)"""
         own = getattr(x, "__dict__", None)  # of any kind, where a class answers to all names
         if type(own) is dict and not (self.declared or self.slots or self.of_exception):
             return tuple(own)
         names: dict[str, None] = dict.fromkeys(self.declared)
         if isinstance(own, dict):
+            names = {name: None for name in self.declared if name in own or name in self.slots}
             names.update(dict.fromkeys(own))
         if self.of_exception:
             from . import classes
@@ -356,6 +358,8 @@ class Fields:
         for name in self.slots:
             if hasattr(x, name):
                 names[name] = None
+            else:
+                names.pop(name, None)
         return names
 
 

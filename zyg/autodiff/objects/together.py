@@ -40,10 +40,11 @@ _NO_OBJECTS = INERT | _REALS | {tuple, np.ndarray}
 class Alike:
     """Mutable values of one kind, none of them twice. It stands for the list of their forms, which are made when they are asked for."""
 
-    __slots__ = ("_identities", "held", "places")
+    __slots__ = ("_forms", "_identities", "held", "places")
 
     def __init__(self, held: list[Any], found: list[Alike]):
         self.held = held
+        self._forms: dict[int, Form] = {}
         self.places, self._identities = identities(held)
         if len(self._identities) < len(held):
             raise _Unlike
@@ -62,8 +63,10 @@ class Alike:
     def __iter__(self) -> Iterator[Form]: ...
 
     def form_of(self, x: Any) -> Form:
-        """The form of one of them."""
-        return next(form for form, y in zip(self, self.held) if x is y)
+        """The form of one of them. (All are made at once: where one is asked for, most often all are.)"""
+        if not self._forms:
+            self._forms = dict(zip(self.places, self))
+        return self._forms[id(x)]
 
     def end(self) -> None:
         """The forward pass is over."""
@@ -349,9 +352,9 @@ def gather(alike: Alike, shadows: Any) -> list[Any] | None:
 class Plan:
     """How the attributes of the instances of a class are read: by code of the class's own, which CPython specialises for it."""
 
-    # `in_dict`: no attribute is in a slot; `of_class`: there may be one that the class has, too, which an instance need not have;
-    # `in_dicts`: each instance has all of them in its dict, if it has one.
-    __slots__ = ("few", "in_dict", "in_dicts", "names", "of_class", "read", "readers", "version", "without_dict")
+    # `in_dict`: no attribute is in a slot; `of_class`: those that the class has, too, which an instance need not have: their places,
+    # names, and what the class has.
+    __slots__ = ("few", "in_dict", "names", "of_class", "read", "readers", "version", "without_dict")
 
     def __init__(self, cls: type, names: tuple[str, ...], version: int):
         self.version = version
@@ -361,10 +364,9 @@ class Plan:
             False  # of many instances few had cotangents, the last time: shadows are made for those that get some
         )
         self.read = _compiled("".join([f"[x.{name} for x in xs]," for name in names]))
-        of_class = [find(cls, name) for name in names]
-        self.in_dict = not any(found is not None and is_slot(cls, found) for found in of_class)
-        self.of_class = of_class.count(None) < len(names)
-        self.in_dicts = self.in_dict and not self.of_class
+        found = [(k, name, _of_class(cls, name)) for k, name in enumerate(names)]
+        self.in_dict = not any(is_slot(cls, value) for _, _, value in found)
+        self.of_class = [one for one in found if one[2] is not _NOT_THERE and not is_slot(cls, one[2])]
         self.readers: dict[str, Callable[..., list[Any]]] = {}
 
     def reader(self, name: str) -> Callable[[list[Any]], list[Any]]:
@@ -381,8 +383,19 @@ class Plan:
             columns = self.read(held)
         except AttributeError:
             return None
-        kinds = _kinds_of(columns) if self.without_dict else types_alone(held, columns, self.in_dicts, self)
+        if self.of_class and not self.are_own(held, columns):
+            return None
+        kinds = _kinds_of(columns) if self.without_dict else types_alone(held, columns, self.in_dict, self)
         return None if kinds is None else (columns, kinds)
+
+    def are_own(self, held: list[Any], columns: tuple[list[Any], ...]) -> bool:
+        """Whether what was read of instances is not the class's. What is the very object that the class has (as a default is, which
+        an instance has taken over) may be either: that instance is asked for its `__dict__`."""
+        for k, name, value in self.of_class:
+            for x in compress(held, map(operator.is_, columns[k], repeat(value))):
+                if name not in x.__dict__:
+                    return False
+        return True
 
     def kinds(self, held: list[Any], columns: tuple[list[Any], ...]) -> list[set[type]] | None:
         """The types of what the attributes are, of instances that have no others, else None. (To ask an object for its `__dict__` makes one,
@@ -412,19 +425,13 @@ class Plan:
             dicts = [x.__dict__ for x in asked]
             if not self.in_dict or set(map(type, dicts)) != {dict} or not self._are_in_dicts(dicts):
                 return None
-        if self.of_class and not all(_refers_to_these(x, row) for x, *row in zip(held, *columns) if not _has_dict(x)):
-            return None  # what was read of one of them is its class's, and it may have something else
         kinds = _kinds_of(columns)
         of_attributes = not any(issubclass(kind, dict) for kind in found) and found <= {type(cls)}.union(*kinds)
         return kinds if of_attributes else None
 
     def _are_in_dicts(self, dicts: list[Any]) -> bool:
         """Whether instances whose attributes stand in these have no others than those that have been read."""
-        if not self.of_class:
-            return set(map(len, dicts)) == {len(self.names)}
-        keys = list(chain.from_iterable(dicts))
-        # (No dict has a name twice: none of them is longer than it should be, so that none is shorter.)
-        return {str}.issuperset(map(type, keys)) and keys == list(self.names) * len(dicts)
+        return set(map(len, dicts)) == {len(self.names)}
 
 
 def _has_dict(x: Any) -> bool:
@@ -432,14 +439,16 @@ def _has_dict(x: Any) -> bool:
     return dict in map(type, gc.get_referents(x))
 
 
-def _refers_to_these(x: Any, values: list[Any]) -> bool:
-    """Whether an instance refers to its class, and to as many things as these are, which are among them."""
-    refers_to = gc.get_referents(x)
-    return len(refers_to) == 1 + len(values) and {id(type(x)), *map(id, values)}.issuperset(map(id, refers_to))
-
-
 def _kinds_of(columns: Iterable[list[Any]]) -> list[set[type]]:
     return list(map(types_in, columns))
+
+
+_NOT_THERE = object()
+
+
+def _of_class(cls: type, name: str) -> Any:
+    """What a class or its bases hold under a name, which may be None."""
+    return next((c.__dict__[name] for c in cls.__mro__ if name in c.__dict__), _NOT_THERE)
 
 
 _plans = ByIdentity()
@@ -476,6 +485,8 @@ def _readable(x: Any) -> tuple[str, ...]:
     if not cls.__flags__ & _HEAP or not plain_lookup(cls) or find(cls, "__getattr__") is not None:
         return ()
     names = structure.fields_of(x)
+    if not set(structure.fields_in(cls).slots).issubset(names):
+        return ()  # others may have filled the slots that this one has not
     for name in names:
         found = find(cls, name)
         if type(name) is not str or name.startswith("__") or not is_name(name):
@@ -503,7 +514,7 @@ def _identities(held: list[Any]) -> tuple[list[int], set[int]]:
     return places, set(places)
 
 
-def _types_alone(held: list[Any], columns: tuple[list[Any], ...], in_dicts: bool, plan: Plan) -> list[set[type]] | None:
+def _types_alone(held: list[Any], columns: tuple[list[Any], ...], in_dict: bool, plan: Plan) -> list[set[type]] | None:
     """The types of what was read of instances, attribute by attribute, if they hold nothing else."""
     return plan.kinds(held, columns)
 

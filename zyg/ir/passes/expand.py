@@ -238,7 +238,7 @@ class Expansion:
         b, type = self.b, array_type(array)
         reduced = Array(type.dtype, type.ndim - len(axes), type.layout, type.writable)
         if type.layout == "C":
-            known = self.views.lengths(array)
+            known = self.views.lengths(array)  # maybe by what does not come before
             lengths = [
                 d if isinstance(d, Const) else b.op("dim", array, axis=n) for n, d in enumerate(known) if n not in axes
             ]
