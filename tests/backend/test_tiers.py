@@ -18,8 +18,9 @@ import zyg
 from zyg.backend.llvm import tiers, workers
 from zyg.backend.llvm.background import Background, background
 from zyg.backend.llvm.engine import engine
+from zyg.backend.llvm.jobs import job_of
 from zyg.backend.llvm.lowering.function import FunctionLowering
-from zyg.backend.llvm.splitting import pointer, through_pointers
+from zyg.backend.llvm.splitting import COMPUTES, Piece, pointer, through_pointers
 from zyg.backend.llvm.text import name_of, symbol
 from zyg.backend.llvm.workers import Crew, Job
 
@@ -544,3 +545,11 @@ def test_calls_go_through_pointers():
     ]
     assert name_of(at) == f"to {name}"
     assert through_pointers(text, set()) == text
+
+
+def test_registers_of_functions_of_many_branches_are_chosen_quickly():
+    """With care it takes LLVM seconds and minutes: each of many values comes from each of many blocks."""
+    edges = ", ".join(f"[ %v{n}, %b{n} ]" for n in range(200))
+    phis = "".join(f"  %p{n} = phi double {edges}\n" for n in range(60))
+    assert job_of(Piece(phis, COMPUTES), False).generator == "quick"
+    assert job_of(Piece(phis[: len(phis) // 3], COMPUTES), False).generator == "careful"

@@ -159,3 +159,30 @@ def test_sums_along_a_vector_are_one_loop():
     assert loops(lambda a: np.cumsum(a), vector) == 1
     assert loops(lambda a: np.maximum.accumulate(a), vector) == 1
     assert zyg.jit(lambda a: np.cumsum(a))(x).tolist() == [3.0, 2.0, 4.0]
+
+
+def records(x):
+    out = []
+    for i in range(60):
+        kind = "a" if x > i * 0.05 else "b"
+        x = x * 0.99
+        out.append((kind, x))
+    return sum(v for k, v in out if k == "a")
+
+
+def pairs(t):
+    return sum(a * b for a in t for b in t if a < b)
+
+
+@pytest.mark.parametrize("f, argument", [(records, 1.0), (pairs, tuple(0.3 * i for i in range(14)))])
+def test_what_comes_together_in_too_many_ways_goes_through_python(f, argument):
+    """It took minutes to compile."""
+    with pytest.raises(Unsupported, match="come together in more ways" if f is pairs else "a list of objects"):
+        zyg.jit(f)(argument)
+    with pytest.warns(zyg.FallbackWarning):
+        (found,) = zyg.gradient(f, argument)
+    if f is records:
+        expected = (f(argument + 1e-7) - f(argument - 1e-7)) / 2e-7
+    else:
+        expected = [sum(b for b in argument if b != a) for a in argument]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
