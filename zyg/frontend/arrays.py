@@ -28,9 +28,10 @@ from .classes import is_object_class
 from .merging import settled
 from .numpy_numbers import as_numpy
 from .opaque import refuse_opaque
+from .orders import seen_in_order
 from .python_numbers import SYMBOLS
 from .scalars import scalar_value, to_int
-from .turned import before, transposed_alike
+from .turned import before, inverse, transposed_alike
 from .type_names import class_of, python_type_name
 from .values import (
     ARRAYS,
@@ -486,6 +487,8 @@ def copy_elements(e: Evaluator, target: Abstract, value: Abstract) -> None:
     before = transposed_alike(e, [to, source])
     if before is not None:
         to, source = (memory(v) for v in before[0])
+    elif (order := seen_in_order(e, dims(e, to), [to])) is not None:  # loops go along what they write
+        to, source = (memory(permuted(e, v, inverse(order[1]))) for v in (to, source))
     dtype = to.type.dtype
     if source.type.dtype is dtype:
         e.emit("copyto", to.value, source.value)

@@ -17,7 +17,7 @@ from zyg.ir.types import BOOL, F32, F64, U8, Array
 from zyg.ir.types import Scalar as ScalarType
 
 from .alternatives import refuse_unlike
-from .orders import as_it_seems, laid_as
+from .orders import as_it_seems, laid_as, seen_in_order
 from .scalars import scalar_value
 from .sized import is_known_one, is_not_one, is_one
 from .turned import transposed_alike
@@ -53,7 +53,7 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
     if all(ndim(v) == 0 for v in arrays):
         return function(e, *(scalar_of(e, v) if v in arrays else v for v in operands))
     shape = broadcast_shape(e, [real_part(e, v) for v in arrays])
-    before = transposed_alike(e, operands, rows=True)
+    before = transposed_alike(e, operands, rows=True) or seen_in_order(e, shape, operands)
     if before is not None:
         sources, axes = before
         made = lift(e, key, function, sources, outputs)

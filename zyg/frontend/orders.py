@@ -19,7 +19,7 @@ from zyg.ir.types import I64, Array
 
 from .sized import is_one
 from .strides import REPEATED, Place, Steps, Stride, known_order, split
-from .turned import transposed_alike
+from .turned import inverse, transposed_alike
 from .values import Abstract, ArrayValue, ComplexArrayValue
 
 if TYPE_CHECKING:
@@ -100,16 +100,49 @@ def laid_as(
     """A new array in C order, with its elements in the order that NumPy gives it which makes it of these operands: element by
     element, or of some `axes` of the first one, for which the strides along those tell. Not `seeming`: in the order that it would
     give it if copies in place of its views were what they are."""
-    from .arrays import dims, ndim
+    from .arrays import dims
 
     shape = dims(e, made)
+    steps = (
+        _steps_of_all(e, shape, operands, seeming)
+        if axes is None
+        else _steps_of_all(e, dims(e, operands[0]), operands, seeming)
+    )
+    return made if steps is None else _iterated(e, made, shape, steps, axes)
+
+
+def _steps_of_all(
+    e: Evaluator, shape: Sequence[Value], operands: Sequence[Abstract], seeming: bool
+) -> list[Steps] | None:
+    """The steps of arrays that are broadcast to a shape; None if what is made of them is in C order in any case."""
+    from .arrays import ndim
+
     arrays = [v for v in operands if isinstance(v, (ArrayValue, ComplexArrayValue))]
     if len(shape) < 2 or all(ndim(v) < 2 or sorted_strides(e, memory(v).value, seeming=seeming) for v in arrays):
-        return made
+        return None
     steps = [_steps(e, v, seeming) for v in arrays]
-    if axes is None:
-        steps = [[NOTHING] * (len(shape) - len(s)) + s for s in steps]
-    return _iterated(e, made, shape, steps, axes)
+    return [[NOTHING] * (len(shape) - len(s)) + s for s in steps]
+
+
+def seen_in_order(
+    e: Evaluator, shape: list[Value], operands: Sequence[Abstract]
+) -> tuple[list[Abstract], tuple[int, ...]] | None:
+    """If the order is known of what is made of operands element by element, and is not C order: the operands seen so that it is C order,
+    and where the axes of what is made of those go."""
+    from .arrays import ARRAYS, ndim, permuted, seen
+
+    steps = _steps_of_all(e, shape, operands, False)
+    if steps is None or any(isinstance(v, ARRAYS) and seems(e, memory(v).value) for v in operands):
+        return None
+    order = known_order(e, shape, steps, range(len(shape)))
+    if order is None or order == tuple(range(len(order))):
+        return None
+    to, result = inverse(order), list[Abstract]()
+    for v in operands:
+        if isinstance(v, ARRAYS) and ndim(v):
+            v = permuted(e, seen(e, v, "n" * (len(shape) - ndim(v)) + ":" * ndim(v)) if ndim(v) < len(shape) else v, to)
+        result.append(v)
+    return result, order
 
 
 def as_it_seems(
@@ -177,19 +210,19 @@ def contracted(
     return laid
 
 
-def order_of_joined(e: Evaluator, shape: list[Value], parts: Sequence[Abstract], axis: int) -> tuple[int, ...] | None:
-    """How the axes lie of what arrays of as many dimensions are put together to along an axis, from the outermost one on, if that is known."""
+def order_of_joined(e: Evaluator, shape: list[Value], parts: Sequence[Abstract]) -> tuple[int, ...] | None:
+    """How the axes lie of what arrays of as many dimensions are put together to, from the outermost one on, if that is known."""
     if len(shape) < 2 or all(sorted_strides(e, memory(v).value, repeats=False) for v in parts):
         return tuple(range(len(shape)))
-    return known_order(e, shape, [_all_steps(e, v) for v in parts], range(len(shape)), inwards=True, joined=axis)
+    return known_order(e, shape, [_all_steps(e, v) for v in parts], range(len(shape)), inwards=True)
 
 
-def joined(e: Evaluator, made: Abstract, parts: Sequence[Abstract], axis: int) -> Abstract:
+def joined(e: Evaluator, made: Abstract, parts: Sequence[Abstract]) -> Abstract:
     """A new array that arrays are going to be put together in (PyArray_CreateMultiSortedStridePerm)."""
     from .arrays import dims
 
     shape = dims(e, made)
-    order = order_of_joined(e, shape, parts, axis)
+    order = order_of_joined(e, shape, parts)
     if order is not None:
         return _in_order(e, made, shape, order)
     steps = [[_abs(e, stride(e, memory(v).value, axis).bytes) for axis in range(len(shape))] for v in parts]

@@ -16,7 +16,7 @@ from zyg.ir.types import Array
 from zyg.ir.types import Scalar as ScalarType
 
 from .elementwise import Scalar, arguments, broadcast_shape, by_parts, element_function, real_part
-from .orders import as_it_seems, laid_as
+from .orders import as_it_seems, laid_as, seen_in_order
 from .scalars import scalar_value
 from .turned import transposed_alike
 from .values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number
@@ -41,7 +41,7 @@ def reduce(
     from .arrays import ARRAYS, COMPLEX, allocate_unchecked, dims, permuted, seen
 
     broadcast_shape(e, [real_part(e, v) for v in operands if isinstance(v, (ArrayValue, ComplexArrayValue))])
-    before = transposed_alike(e, operands)
+    before = transposed_alike(e, operands) or _in_order(e, operands)
     if before is not None:
         sources, to = before
         own = tuple(n for n, axis in enumerate(to) if axis in axes)
@@ -85,6 +85,16 @@ def reduce(
     if isinstance(result, ArrayValue):
         e.inference.fresh.add(result.value)
     return result
+
+
+def _in_order(e: Evaluator, operands: Sequence[Abstract]) -> tuple[list[Abstract], tuple[int, ...]] | None:
+    """Arrays as they lie in memory, for loops that go through it, if that is known; and where their axes go."""
+    from .arrays import dims, ndim
+
+    first = operands[0]
+    if any(isinstance(v, (ArrayValue, ComplexArrayValue)) and ndim(v) != ndim(first) for v in operands):
+        return None
+    return seen_in_order(e, dims(e, first), operands)
 
 
 def _begin(e: Evaluator, kind: str, types: Sequence[ScalarType], initial: Abstract | None) -> list[Value]:

@@ -5,7 +5,8 @@ strides is the larger one is known, but for axes of length 1, along which a stri
 result (orders.py).  Where that is known whatever lengths are 1, the result is in C order by its type, or known to be an array in C order
 whose axes are seen in another order.  Else the loops on it need two versions.
 
-An array without elements may be taken for one whose axes lie in another order; there is nothing to lie anywhere then.
+An array without elements is taken for one like others.  NumPy's have strides of 0, by which what such arrays are joined with, or a sum
+over no elements, may lie otherwise.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from zyg.ir.core import Const, Value, array_type, const
 
 from .sized import is_known_one, is_not_one
-from .turned import is_long
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator
@@ -84,15 +84,14 @@ def known_order(
     told: Sequence[Steps],
     kept: Sequence[int],
     inwards: bool = False,
-    joined: int = -1,
 ) -> tuple[int, ...] | None:
     """The axes of a result from the outermost to the innermost one, by NumPy's insertion sort; None if that is not known.  `told`: of
     the operands the steps along each axis of an iteration, of which these are `kept`.  `inwards`: the sort begins with the first axis,
-    and strides of 0 are compared as well.  `joined`: an axis along which an operand may have no element, though the result has some."""
+    and strides of 0 are compared as well."""
     places = {axis: k for k, axis in enumerate(kept)}
     found: list[tuple[list[int], frozenset[Value]]] = []
     try:
-        for order, ones in _orders(_Sort(e, told, inwards, joined), {}):
+        for order, ones in _orders(_Sort(e, told, inwards), {}):
             found.append(([places[axis] for axis in order if axis in places], ones))
     except _Unknown:
         return None
@@ -131,8 +130,8 @@ def _orders(sort: _Sort, assumed: dict[Value, bool]) -> Iterator[tuple[list[int]
 class _Sort:
     """npyiter_find_best_axis_ordering, and PyArray_CreateMultiSortedStridePerm `inwards`."""
 
-    def __init__(self, e: Evaluator, told: Sequence[Steps], inwards: bool, joined: int):
-        self.e, self.told, self.inwards, self.joined = e, told, inwards, joined
+    def __init__(self, e: Evaluator, told: Sequence[Steps], inwards: bool):
+        self.e, self.told, self.inwards = e, told, inwards
 
     def run(self, assumed: dict[Value, bool]) -> list[int]:
         """The axes from the outermost to the innermost one, if these lengths are 1."""
@@ -177,8 +176,6 @@ class _Sort:
         shared = min(len(x.axes), len(y.axes))
         if x.axes[:shared] == y.axes[:shared]:
             raise _Unknown  # windows, and parts of them
-        if x.axes > y.axes and placed == self.joined and not is_long(self.e, self.told[row][placed][0]):
-            raise _Unknown  # the strides are equal if there are no elements
         return x.axes < y.axes
 
 

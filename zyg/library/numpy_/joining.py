@@ -202,7 +202,7 @@ def _put_together_as_they_lie(
     assert items is not None
     shape = frontend.dims(e, items[0])
     shape[along] = scalar_value(e, total)
-    order = orders.order_of_joined(e, shape, items, along)
+    order = orders.order_of_joined(e, shape, items)
     if order is not None and order != tuple(range(len(order))):
         seen = tuple([frontend.permuted(e, v, turned.inverse(order)) for v in items])
         if all(frontend.memory(v).type.layout == "C" for v in seen):
@@ -216,7 +216,7 @@ def put_together(parts: Any, axis: int, total: int, dtype: Any) -> Any:
     """Arrays one behind the other along an axis, which is so long then."""
     first = parts[0]
     shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
-    result = empty_joined(parts, axis, shape, dtype)
+    result = empty_joined(parts, shape, dtype)
     at = 0
     for part in parts:
         stop = at + part.shape[axis]
@@ -257,7 +257,7 @@ def stacked(arrays: Any, axis: int, dtype: Any) -> Any:
             same_kind(part, dtype)
     own = result_dtype(*parts)
     shape = (*first.shape[:axis], len(parts), *first.shape[axis:])
-    result = empty_joined(tuple([p[along(axis, None)] for p in parts]), axis, shape, own if dtype is None else dtype)
+    result = empty_joined(tuple([p[along(axis, None)] for p in parts]), shape, own if dtype is None else dtype)
     for k, part in enumerate(parts):
         result[along(axis, k)] = part
     return result

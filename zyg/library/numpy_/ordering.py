@@ -29,17 +29,17 @@ def _empty_as(e: Evaluator, a: Abstract, shape: Abstract, dtype: Abstract, order
     return orders.laid_as(e, made, [a]) if letter == "I" else orders.like(e, made, a, letter)
 
 
-def empty_joined(parts: Any, axis: int, shape: Any, dtype: Any) -> Any:
-    """A new array in which these arrays, of as many dimensions, are put together along an axis."""
+def empty_joined(parts: Any, shape: Any, dtype: Any) -> Any:
+    """A new array in which these arrays, of as many dimensions, are put together."""
     return np.empty(shape, dtype)
 
 
 @emits(empty_joined)
-def _empty_joined(e: Evaluator, parts: Abstract, axis: Abstract, shape: Abstract, dtype: Abstract) -> Abstract:
+def _empty_joined(e: Evaluator, parts: Abstract, shape: Abstract, dtype: Abstract) -> Abstract:
     items = lists.known_items(e, parts)
     assert items is not None
     made = arrays.allocate(e, shape_argument(e, shape), dtype_of(e, dtype), "empty")
-    return orders.joined(e, made, items, arrays.constant(e, axis, "axis"))
+    return orders.joined(e, made, items)
 
 
 def empty_of(operands: Any, shape: Any, dtype: Any) -> Any:
