@@ -44,16 +44,16 @@ def over_elements(function: Any, *args: Any, **kwargs: Any) -> Any:
         unsupported("a call of what np.vectorize has made with arguments by keyword", "pass them by position")
     arrays = np.broadcast_arrays(*args)
     shape = arrays[0].shape
-    flat = tuple(a.ravel() for a in arrays)
+    flat = tuple([a.ravel() for a in arrays])
     count = flat[0].size
     if count == 0:
         raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
-    first = function(*tuple(a[0] for a in flat))
+    first = function(*tuple([a[0] for a in flat]))
     if is_sequence(first):
         unsupported("np.vectorize of a function with several results", "make a function of each")
     result = np.empty(count, np.asarray(first).dtype)
     for i in range(count):
-        result[i] = function(*tuple(a[i].item() for a in flat))
+        result[i] = function(*tuple([a[i].item() for a in flat]))
     return relaid_as(result.reshape(shape), args) if shape else np.asarray(result[0])
 
 

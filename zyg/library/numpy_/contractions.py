@@ -469,7 +469,7 @@ def kron(a: Any, b: Any) -> Any:
     for k in axes:
         first, second = (*first, lengths[k], 1), (*second, 1, others[k])
     whole = x.reshape(first) * y.reshape(second)
-    return whole.reshape(tuple(lengths[k] * others[k] for k in axes))
+    return whole.reshape(tuple([lengths[k] * others[k] for k in axes]))
 
 
 @implements(np.cross)

@@ -207,12 +207,12 @@ def axes_and_lengths(a: Any, s: Any, axes: Any) -> Any:
         count = a.ndim if s is None else len(s)
         found = tuple(range(a.ndim - count, a.ndim))
     else:
-        found = tuple(axis_index(k, a.ndim) for k in tuple(axes))
+        found = tuple([axis_index(k, a.ndim) for k in tuple(axes)])
     if s is None:
         return found, (None,) * len(found)
     if len(s) != len(found):
         raise ValueError("Shape and axes have different lengths.")
-    return found, tuple(a.shape[k] if n == -1 else n for k, n in zip(found, tuple(s)))
+    return found, tuple([a.shape[k] if n == -1 else n for k, n in zip(found, tuple(s))])
 
 
 def over_axes(transform: Any, a: Any, axes: Any, s: Any, norm: Any) -> Any:

@@ -80,7 +80,7 @@ def _part(e: Evaluator, item: Abstract) -> Abstract:
 
 def joined(parts: Any, axis: int, ndmin: int, place: int) -> Any:
     dtype = result_dtype(*parts)
-    return np.concatenate(tuple(with_axes(part, ndmin, place).astype(dtype) for part in parts), axis)
+    return np.concatenate(tuple([with_axes(part, ndmin, place).astype(dtype) for part in parts]), axis)
 
 
 def with_axes(part: Any, ndmin: int, place: int) -> Any:
@@ -132,7 +132,7 @@ def axis_points(start: Any, stop: Any, step: Any, count: Any) -> Any:
 
 
 def dense_grid(points: Any) -> Any:
-    shape = tuple(len(p) for p in points)
+    shape = tuple([len(p) for p in points])
     result = np.empty((len(points), *shape), result_dtype(*points))
     for n, part in enumerate(open_grid(points)):
         result[n] = part
@@ -142,7 +142,7 @@ def dense_grid(points: Any) -> Any:
 def open_grid(points: Any) -> Any:
     dtype = result_dtype(*points)
     n = len(points)
-    return tuple(p.astype(dtype).reshape((1,) * k + (len(p),) + (1,) * (n - 1 - k)) for k, p in enumerate(points))
+    return tuple([p.astype(dtype).reshape((1,) * k + (len(p),) + (1,) * (n - 1 - k)) for k, p in enumerate(points)])
 
 
 # ------------------------------------------------------------------------------------------------------------- np.s_

@@ -32,7 +32,7 @@ def ndindex(*shape: Any) -> Any:
 
 def position_of(n: int, shape: Any) -> Any:
     """The index of the element that is number n, row by row."""
-    return tuple(int(i) for i in np.unravel_index(n, shape))
+    return tuple([int(i) for i in np.unravel_index(n, shape)])
 
 
 @emits(position_of)

@@ -10,7 +10,7 @@ from zyg.frontend import arrays as frontend
 from zyg.frontend import growing, kinds, lists, orders, turned
 from zyg.frontend.functions import shared_with_adjoint
 from zyg.frontend.scalars import scalar_value
-from zyg.frontend.values import Abstract, Known, Reference, TupleValue, describe, is_numeric, known
+from zyg.frontend.values import Abstract, Known, Number, Reference, TupleValue, describe, is_numeric, known
 
 from ..intrinsics import unsupported
 from ..registry import emits, implements
@@ -60,7 +60,7 @@ def parts_of(arrays: Any) -> Any:
         )
     if len(arrays) == 0:
         raise ValueError("need at least one array to concatenate")
-    return tuple(np.asarray(a) for a in arrays)
+    return tuple([np.asarray(a) for a in arrays])
 
 
 @implements(np.concatenate)
@@ -101,7 +101,7 @@ def concatenated(arrays: Any, axis: Any, dtype: Any) -> Any:
             return joined_list([a.ravel() for a in arrays], 0, dtype)
         return joined_list(arrays, axis, dtype)
     if axis is None:
-        return joined(tuple(a.ravel() for a in parts_of(arrays)), 0, dtype)
+        return joined(tuple([a.ravel() for a in parts_of(arrays)]), 0, dtype)
     return joined(parts_of(arrays), axis, dtype)
 
 
@@ -173,20 +173,34 @@ def joined(parts: Any, axis: int, dtype: Any) -> Any:
                 f"all the input arrays must have same number of dimensions, but the array at index 0 has {n} "
                 f"dimension(s) and the array at index {k} has {part.ndim} dimension(s)"
             )
-    total = 0
-    for k, part in enumerate(parts):
-        for d in tuple(range(n)):
-            if d != axis and k > 0 and part.shape[d] != first.shape[d]:
-                raise ValueError(
-                    "all the input array dimensions except for the concatenation axis must match exactly, but along "
-                    f"dimension {d}, the array at index 0 has size {first.shape[d]} and the array at index {k} has size "
-                    f"{part.shape[d]}"
-                )
-        total += part.shape[axis]
+    total = length_together(parts, axis)
     if dtype is not None:
         for part in parts:
             same_kind(part, dtype)
     return put_together_as_they_lie(parts, axis, total, result_dtype(*parts) if dtype is None else dtype)
+
+
+def length_together(parts: Any, axis: int) -> int:
+    """How long arrays are along an axis, one behind the other; ValueError unless they are as long as the first one along all others."""
+    return sum(part.shape[axis] for part in parts)
+
+
+@emits(length_together)
+def _length_together(e: Evaluator, parts: Abstract, axis: Abstract) -> Abstract:
+    items, along = lists.known_items(e, parts), frontend.constant(e, axis, "axis")
+    assert items is not None
+    first, *others = [frontend.dims(e, v) for v in items]
+    total = first[along]
+    for k, own in enumerate(others, 1):
+        for d, (length, wanted) in enumerate(zip(own, first, strict=True)):
+            if d != along and length is not wanted:
+                message = (
+                    "all the input array dimensions except for the concatenation axis must match exactly, but along "
+                    f"dimension {d}, the array at index 0 has size {{}} and the array at index {k} has size {{}}"
+                )
+                e.guard(e.op("eq", length, wanted), "ValueError", message, wanted, length)
+        total = e.op("add", total, own[along])
+    return Number(total)
 
 
 def put_together_as_they_lie(parts: Any, axis: int, total: int, dtype: Any) -> Any:
@@ -273,7 +287,7 @@ def vstack(tup: Any, *, dtype: Any = None) -> Any:
         if dimensions_of(tup) >= 2:
             return joined_list(tup, 0, dtype)
         return joined_list([np.atleast_2d(a) for a in tup], 0, dtype)
-    return joined(tuple(np.atleast_2d(a) for a in parts_of(tup)), 0, dtype)
+    return joined(tuple([np.atleast_2d(a) for a in parts_of(tup)]), 0, dtype)
 
 
 @implements(np.hstack)
@@ -283,7 +297,7 @@ def hstack(tup: Any, *, dtype: Any = None) -> Any:
         return np.concatenate(tup[:, None] if tup.ndim == 1 else tup, 0 if tup.ndim <= 2 else 1, dtype=dtype)
     if is_list_of_arrays(tup):
         return joined_list(tup, 0 if dimensions_of(tup) == 1 else 1, dtype)
-    parts = tuple(np.atleast_1d(a) for a in parts_of(tup))
+    parts = tuple([np.atleast_1d(a) for a in parts_of(tup)])
     return joined(parts, 0 if parts[0].ndim == 1 else 1, dtype)
 
 
@@ -291,14 +305,14 @@ def hstack(tup: Any, *, dtype: Any = None) -> Any:
 def dstack(tup: Any) -> Any:
     if is_list_of_arrays(tup):
         return joined_list([np.atleast_3d(a) for a in tup], 2, None)
-    return joined(tuple(np.atleast_3d(a) for a in parts_of(tup)), 2, None)
+    return joined(tuple([np.atleast_3d(a) for a in parts_of(tup)]), 2, None)
 
 
 @implements(np.column_stack)
 def column_stack(tup: Any) -> Any:
     if is_list_of_arrays(tup):
         return joined_list([as_columns(a) for a in tup], 1, None)
-    return joined(tuple(as_columns(a) for a in parts_of(tup)), 1, None)
+    return joined(tuple([as_columns(a) for a in parts_of(tup)]), 1, None)
 
 
 def as_columns(a: Any) -> Any:
@@ -351,7 +365,7 @@ def block(e: Evaluator, arrays: Abstract) -> Abstract:
         items = lists.known_items(e, v)
         if items is None:
             return next(following)
-        inner = tuple(put_together(i, level - 1) for i in items)
+        inner = tuple([put_together(i, level - 1) for i in items])
         return e.call(known(np.concatenate), [TupleValue(inner), Known(-level)])
 
     return put_together(arrays, depth)

@@ -213,17 +213,17 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     if not copy:
         unsupported("np.meshgrid(copy=False) in native code", "leave it out, or use np.broadcast_to")
-    vectors = tuple(np.asarray(x).ravel() for x in xi)
+    vectors = tuple([np.asarray(x).ravel() for x in xi])
     if indexing == "xy" and len(xi) > 1:
-        lengths = (len(vectors[1]), len(vectors[0]), *tuple(len(v) for v in vectors[2:]))
+        lengths = (len(vectors[1]), len(vectors[0]), *tuple([len(v) for v in vectors[2:]]))
         where = (1, 0, *tuple(range(2, len(xi))))
     else:
-        lengths = tuple(len(v) for v in vectors)
+        lengths = tuple([len(v) for v in vectors])
         where = tuple(range(len(xi)))
-    flat = tuple(v.reshape(_spread(lengths, k)) for v, k in zip(vectors, where))
+    flat = tuple([v.reshape(_spread(lengths, k)) for v, k in zip(vectors, where)])
     if sparse:
-        return tuple(v.copy() for v in flat)
-    return tuple(np.broadcast_to(v, lengths).copy() for v in flat)
+        return tuple([v.copy() for v in flat])
+    return tuple([np.broadcast_to(v, lengths).copy() for v in flat])
 
 
 @implements(np.indices)
@@ -231,7 +231,7 @@ def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
     n = len(dimensions)
     axes = tuple(range(n))  # a tuple: loops over it are unrolled
     if sparse:
-        return tuple(np.arange(dimensions[k]).astype(dtype).reshape(_spread(dimensions, k)) for k in axes)
+        return tuple([np.arange(dimensions[k]).astype(dtype).reshape(_spread(dimensions, k)) for k in axes])
     result = np.empty((n, *dimensions), dtype)
     for k in axes:
         result[k] = np.broadcast_to(np.arange(dimensions[k]).astype(dtype).reshape(_spread(dimensions, k)), dimensions)
@@ -255,4 +255,4 @@ def fromiter(iter: Any, dtype: Any, count: int = -1) -> Any:
 @implements(np.fromfunction)
 def fromfunction(function: Any, shape: Any, *, dtype: Any = float) -> Any:
     grid = np.indices(shape, dtype)
-    return function(*tuple(grid[k] for k in tuple(range(len(shape)))))
+    return function(*tuple([grid[k] for k in tuple(range(len(shape)))]))

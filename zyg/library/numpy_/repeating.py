@@ -20,7 +20,7 @@ from .ordering import empty_as, relaid
 def tile(A: Any, reps: Any) -> Any:
     a = np.asarray(A)
     given = tuple(reps) if is_sequence(reps) else (reps,)
-    given = tuple(int(count) if isinstance(count, bool) else count for count in given)
+    given = tuple([int(count) if isinstance(count, bool) else count for count in given])
     n = max(a.ndim, len(given))
     once = True
     for count in given:
@@ -327,7 +327,7 @@ def pairs(width: Any, ndim: int) -> Any:
         one = tuple(width[0])
         return ((one[0], one[-1]),) * ndim
     if len(width) == ndim and is_sequence(width[0]):
-        return tuple((w[0], w[-1]) for w in width)
+        return tuple([(w[0], w[-1]) for w in width])
     if len(width) == 2 and not is_sequence(width[0]):
         return ((width[0], width[1]),) * ndim
     if len(width) == 1:
@@ -350,9 +350,9 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: 
             raise ValueError("index can't contain negative values")
     if mode == "constant":
         values = pairs(constant_values, a.ndim)
-        shape = tuple(before + n + after for n, (before, after) in zip(a.shape, widths))
+        shape = tuple([before + n + after for n, (before, after) in zip(a.shape, widths)])
         result = empty_as(a, shape, a.dtype, "A")
-        result[tuple(slice(before, before + n) for n, (before, after) in zip(a.shape, widths))] = a
+        result[tuple([slice(before, before + n) for n, (before, after) in zip(a.shape, widths)])] = a
         for axis in tuple(range(a.ndim)):
             before, after = widths[axis]
             n = shape[axis]
@@ -372,7 +372,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: 
             before, after = widths[axis]
             if a.shape[axis] == 0 and (before > 0 or after > 0):
                 raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
-        return np.empty(tuple(before + n + after for n, (before, after) in zip(a.shape, widths)), a.dtype)
+        return np.empty(tuple([before + n + after for n, (before, after) in zip(a.shape, widths)]), a.dtype)
     result = a.copy() if a.ndim == 0 else a
     for axis in tuple(range(a.ndim)):
         before, after = widths[axis]

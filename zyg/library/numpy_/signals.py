@@ -42,7 +42,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     if values.dtype.kind == "b":
         raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
     axes = tuple(range(values.ndim)) if axis is None else tuple(axis) if is_sequence(axis) else (axis,)
-    axes = tuple(axis_index(k, values.ndim) for k in axes)
+    axes = tuple([axis_index(k, values.ndim) for k in axes])
     if len(varargs) == 0:
         steps = (1.0,) * len(axes)
     elif len(varargs) == 1 and np.ndim(varargs[0]) == 0:
@@ -59,7 +59,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
             raise ValueError(
                 "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required."
             )
-    slopes = tuple(slopes_along(work, step, k, edge_order) for k, step in zip(axes, steps))
+    slopes = tuple([slopes_along(work, step, k, edge_order) for k, step in zip(axes, steps)])
     return slopes[0] if len(axes) == 1 else slopes
 
 

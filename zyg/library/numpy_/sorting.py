@@ -328,7 +328,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     """Sorted by the last key, then by the one before, and so on."""
     if not is_sequence(keys):
         unsupported("np.lexsort of keys that are not in a tuple, in native code", "pass a tuple of vectors")
-    vectors = tuple(np.asarray(k) for k in keys)
+    vectors = tuple([np.asarray(k) for k in keys])
     for v in vectors:
         if v.ndim != 1:
             unsupported("np.lexsort of matrices in native code", "pass a tuple of vectors")

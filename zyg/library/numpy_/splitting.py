@@ -20,7 +20,7 @@ def cuts(length: int, sections: Any) -> Any:
     if sections <= 0:
         raise ValueError("number sections must be larger than 0.")
     each, extra = length // sections, length % sections
-    return tuple(k * each + min(k, extra) for k in tuple(range(sections + 1)))
+    return tuple([k * each + min(k, extra) for k in tuple(range(sections + 1))])
 
 
 @implements(np.array_split)

@@ -27,10 +27,10 @@ def reduced_lines(a: Any, axis: Any) -> Any:
     """The lines of an array along one or several axes (None: all of them) as rows, and its shape without and with them."""
     if axis is None:
         return a.ravel().reshape((1, a.size)), (), (1,) * a.ndim
-    gone = tuple(axis_index(k, a.ndim) for k in axis) if is_sequence(axis) else (axis_index(axis, a.ndim),)
-    rest = tuple(k for k in tuple(range(a.ndim)) if k not in gone)
-    outer = tuple(a.shape[k] for k in rest)
-    kept = tuple(1 if k in gone else a.shape[k] for k in tuple(range(a.ndim)))
+    gone = tuple([axis_index(k, a.ndim) for k in axis]) if is_sequence(axis) else (axis_index(axis, a.ndim),)
+    rest = tuple([k for k in tuple(range(a.ndim)) if k not in gone])
+    outer = tuple([a.shape[k] for k in rest])
+    kept = tuple([1 if k in gone else a.shape[k] for k in tuple(range(a.ndim))])
     if len(gone) == 1:
         return lines(a, gone[0]), outer, kept
     moved = np.ascontiguousarray(np.transpose(a, rest + gone))

@@ -52,8 +52,8 @@ for _name, _entry in (("matvec", matvec), ("vecmat", vecmat)):  # of NumPy 2.2 a
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     x, y = np.asarray(a), np.asarray(b)
     if axes is not None:
-        moved = tuple(k % x.ndim for k in axes)
-        x = np.transpose(x, tuple(k for k in tuple(range(x.ndim)) if k not in moved) + moved)
+        moved = tuple([k % x.ndim for k in axes])
+        x = np.transpose(x, tuple([k for k in tuple(range(x.ndim)) if k not in moved]) + moved)
     shape = x.shape[y.ndim :]
     n = product(shape)
     if x.size != n * n:

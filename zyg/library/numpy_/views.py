@@ -493,7 +493,7 @@ def shares_memory(e: Evaluator, a: Abstract, b: Abstract, /) -> Abstract:
     if arrays.memory(a).type.layout == arrays.memory(b).type.layout == "C":
         return boolean(ranges)
     leaves: list[Value] = []
-    types = tuple(disassemble(e, v, leaves) for v in (a, b))
+    types = tuple([disassemble(e, v, leaves) for v in (a, b)])
     attrs = {"callable": np.shares_memory, "arguments": types, "result": BOOL, "reads": True}
     exact = lambda: Number(e.emit("pycall", *leaves, types=(BOOL,), **attrs)[0])
     return e.if_else(ranges, exact, lambda: Number(const(False)))
