@@ -17,7 +17,7 @@ from zyg.ir.types import BOOL, F32, F64, U8, Array
 from zyg.ir.types import Scalar as ScalarType
 
 from .alternatives import refuse_unlike
-from .orders import as_it_seems, laid_as, seen_in_order
+from .orders import as_it_seems, laid_as, order_of, seen_in_order
 from .scalars import scalar_value
 from .sized import is_known_one, is_not_one, is_one
 from .turned import transposed_alike
@@ -40,9 +40,17 @@ if TYPE_CHECKING:
 Scalar = Callable[..., Abstract]  # what a function does to numbers: gets the evaluator and the numbers
 
 
-def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstract], outputs: int = 1) -> Abstract:
+def lift(
+    e: Evaluator,
+    key: Hashable,
+    function: Scalar,
+    operands: Sequence[Abstract],
+    outputs: int = 1,
+    in_order: bool = False,
+) -> Abstract:
     """Apply `function` to the elements of the arrays among `operands`, which are broadcast against each other; the others are
-    numbers, the same for all elements.  `key` tells functions apart.  With several outputs the function gives a tuple.
+    numbers, the same for all elements.  `key` tells functions apart.  With several outputs the function gives a tuple.  `in_order`: the
+    result is known to be in C order.
 
     Arrays of no dimensions give a number, as in NumPy.
     """
@@ -53,10 +61,14 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
     if all(ndim(v) == 0 for v in arrays):
         return function(e, *(scalar_of(e, v) if v in arrays else v for v in operands))
     shape = broadcast_shape(e, [real_part(e, v) for v in arrays])
-    before = transposed_alike(e, operands, rows=True) or seen_in_order(e, shape, operands)
+    before = None if in_order else transposed_alike(e, operands, rows=True)
+    if before is None and not in_order:
+        order = order_of(e, shape, operands)
+        in_order = order == tuple(range(len(shape)))
+        before = None if order is None or in_order else seen_in_order(e, shape, operands, order)
     if before is not None:
         sources, axes = before
-        made = lift(e, key, function, sources, outputs)
+        made = lift(e, key, function, sources, outputs, True)
         items = made.items if isinstance(made, TupleValue) else (made,)
         seen = tuple(as_it_seems(e, permuted(e, v, axes), operands) for v in items)
         return seen[0] if outputs == 1 else TupleValue(seen)
@@ -66,13 +78,13 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
     name, types = element_function(e, key, function, operands)
     result: Abstract
     if outputs == len(types):
-        outs = [laid_as(e, allocate_unchecked(e, shape, t, "empty"), given, seeming=False) for t in types]
+        outs = [_laid(e, allocate_unchecked(e, shape, t, "empty"), given, in_order) for t in types]
         result = outs[0] if outputs == 1 else TupleValue(tuple(outs))
     else:
         from .complex_arrays import part
 
         refuse_complex64(e, given)
-        result = laid_as(e, allocate_unchecked(e, shape, COMPLEX, "empty"), given, seeming=False)
+        result = _laid(e, allocate_unchecked(e, shape, COMPLEX, "empty"), given, in_order)
         assert isinstance(result, ComplexArrayValue)
         outs = [part(e, result, name) for name in ("real", "imag")]
     out_values = [_memory(v) for v in outs]
@@ -83,6 +95,10 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
     if isinstance(result, TupleValue):
         return TupleValue(tuple(as_it_seems(e, v, given) for v in result.items))
     return as_it_seems(e, result, given)
+
+
+def _laid(e: Evaluator, made: Abstract, operands: Sequence[Abstract], in_order: bool) -> Abstract:
+    return made if in_order else laid_as(e, made, operands, seeming=False)
 
 
 def refuse_complex64(e: Evaluator, operands: Sequence[Abstract]) -> None:

@@ -12,6 +12,7 @@ the absolute strides of all operands; strides of 0 say nothing, and where operan
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from zyg.ir.core import VIEWS, Const, Value, array_type, const
@@ -124,18 +125,23 @@ def _steps_of_all(
     return [[NOTHING] * (len(shape) - len(s)) + s for s in steps]
 
 
+def order_of(e: Evaluator, shape: list[Value], operands: Sequence[Abstract]) -> tuple[int, ...] | None:
+    """How the axes lie, from the outermost one on, of what is made of operands element by element, if that is known."""
+    steps, axes = _steps_of_all(e, shape, operands, False), range(len(shape))
+    return tuple(axes) if steps is None else known_order(e, shape, steps, axes)
+
+
 def seen_in_order(
-    e: Evaluator, shape: list[Value], operands: Sequence[Abstract]
+    e: Evaluator, shape: list[Value], operands: Sequence[Abstract], order: tuple[int, ...] | None = None
 ) -> tuple[list[Abstract], tuple[int, ...]] | None:
-    """If the order is known of what is made of operands element by element, and is not C order: the operands seen so that it is C order,
-    and where the axes of what is made of those go."""
+    """If the order is known of what is made of operands, and is not C order: the operands seen so that it is C order, and where the axes
+    of what is made of those go."""
     from .arrays import ARRAYS, ndim, permuted, seen
 
-    steps = _steps_of_all(e, shape, operands, False)
-    if steps is None or any(isinstance(v, ARRAYS) and seems(e, memory(v).value) for v in operands):
-        return None
-    order = known_order(e, shape, steps, range(len(shape)))
+    order = order or order_of(e, shape, operands)
     if order is None or order == tuple(range(len(order))):
+        return None
+    if any(isinstance(v, ARRAYS) and seems(e, memory(v).value) for v in operands):
         return None
     to, result = inverse(order), list[Abstract]()
     for v in operands:
@@ -304,7 +310,7 @@ def _steps(e: Evaluator, a: Abstract, seeming: bool = True) -> Steps:
         if isinstance(length, Const):
             result.append(NOTHING if length.value == 1 else (MANY, step))
         else:
-            result.append((MANY if step.is_zero else length, step))
+            result.append((MANY if step.number == 0 else length, step))
     return result
 
 
@@ -359,7 +365,7 @@ def stride(e: Evaluator, array: Value, axis: int, seeming: bool = True) -> Strid
         repeats, whole = is_one(e, e.dim(operands[0], axis)), stride(e, operands[0], axis, seeming)
         if isinstance(repeats, Const):
             return REPEATED if repeats.value else whole
-        return Stride(e.op("select", repeats, const(0), whole.bytes))
+        return Stride(lambda: e.op("select", repeats, const(0), whole.bytes))
     if op == "view":
         letter, source, parts = seen_axis(attrs["spec"], operands[1:], axis)
         if letter == "n":
@@ -370,8 +376,9 @@ def stride(e: Evaluator, array: Value, axis: int, seeming: bool = True) -> Strid
         whole = stride(e, operands[0], of[axis], seeming)
         parts = [n for n, source in enumerate(of) if source == of[axis]]
         return whole if len(parts) == 1 else whole.part(e, [operands[1 + n] for n in parts], parts.index(axis))
-    found = e.once(("stride for order", array, axis), lambda: e.op("stride", array, axis=axis, order=True))
-    return Stride(found, Place(array, (axis,)) if array_type(array).layout == "C" else None)
+    asked = partial(e.op, "stride", array, axis=axis, order=True)
+    place = Place(array, (axis,)) if array_type(array).layout == "C" else None
+    return Stride(lambda: e.once(("stride for order", array, axis), asked), place)
 
 
 def _iterated(
@@ -410,7 +417,7 @@ def _in_order(e: Evaluator, made: Abstract, shape: list[Value], order: tuple[int
 
 def _is_known(told: list[Steps]) -> bool:
     """Whether the order can be found without looking at the arrays: no two axes of one of them have strides that would tell."""
-    return all(sum(not step.is_zero for _, step in steps) < 2 for steps in told)
+    return all(sum(step.number != 0 for _, step in steps) < 2 for steps in told)
 
 
 def _sorted_by(e: Evaluator, steps: list[list[Value]]) -> Inside:

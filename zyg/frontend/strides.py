@@ -11,7 +11,8 @@ over no elements, may lie otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial, reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 from zyg.ir.core import Const, Value, array_type, const
@@ -31,33 +32,39 @@ class Place(NamedTuple):
     step: int = 1
 
 
-class Stride(NamedTuple):
-    bytes: Value
-    place: Place | None = None  # where that is known
+class Stride:
+    """A stride in bytes, which is computed where it is asked for, as mostly its place tells enough."""
+
+    __slots__ = ("_bytes", "place")
+
+    def __init__(self, bytes: Value | Callable[[], Value], place: Place | None = None):
+        self._bytes, self.place = bytes, place
 
     @property
-    def is_zero(self) -> bool:
-        return isinstance(self.bytes, Const) and self.bytes.value == 0
+    def bytes(self) -> Value:
+        return self._bytes if isinstance(self._bytes, Value) else self._bytes()
+
+    @property
+    def number(self) -> int | None:
+        return self._bytes.value if isinstance(self._bytes, Const) else None
 
     def part(self, e: Evaluator, lengths: Sequence[Value], n: int) -> Stride:
         """That along one of the axes, of these lengths, that its axis was split into."""
-        result, place = self.bytes, self.place
-        for d in lengths[n + 1 :]:
-            result = e.builder.arith("mul", result, d)
-        return Stride(result, None if place is None else place._replace(axes=(*place.axes, n)))
+        place = self.place
+        bytes = lambda: reduce(partial(e.builder.arith, "mul"), lengths[n + 1 :], self.bytes)
+        return Stride(bytes, None if place is None else place._replace(axes=(*place.axes, n)))
 
     def times(self, e: Evaluator, step: Value) -> Stride:
         """That along every so manieth element."""
         place = self.place
         if place is not None:
             place = place._replace(step=place.step * abs(step.value)) if isinstance(step, Const) else None
-        return Stride(e.builder.arith("mul", self.bytes, step), place)
+        return Stride(lambda: e.builder.arith("mul", self.bytes, step), place)
 
 
 REPEATED = Stride(const(0))
-Steps = list[
-    tuple[Value, Stride]
-]  # per axis the length and the stride that tell; one element says nothing, nor does a stride of 0
+# Per axis the length and the stride that tell; one element says nothing, nor does a stride of 0.
+Steps = list[tuple[Value, Stride]]
 
 
 def split(e: Evaluator, array: Value, shape: Sequence[Value]) -> list[int] | None:
@@ -151,7 +158,7 @@ class _Sort:
 
     def says(self, length: Value, stride: Stride, assumed: dict[Value, bool]) -> bool:
         """Whether an operand has more than one element along an axis, and they are not one."""
-        if is_known_one(self.e, length) or not self.inwards and stride.is_zero:
+        if is_known_one(self.e, length) or not self.inwards and stride.number == 0:
             return False
         if is_not_one(self.e, length):
             return True
@@ -164,10 +171,10 @@ class _Sort:
         (_, one), (_, other) = self.told[row][new], self.told[row][placed]
         if self.inwards:
             one, other = other, one
-        if isinstance(one.bytes, Const) and isinstance(other.bytes, Const):
-            return abs(one.bytes.value) >= abs(other.bytes.value)
-        if one.is_zero or other.is_zero:
-            return other.is_zero
+        if one.number is not None and other.number is not None:
+            return abs(one.number) >= abs(other.number)
+        if one.number == 0 or other.number == 0:
+            return other.number == 0
         x, y = one.place, other.place
         if x is None or y is None or x.array is not y.array:
             raise _Unknown
