@@ -211,7 +211,10 @@ def range_length(e: Evaluator, r: RangeValue) -> Value:
             # The gap may pass 2**63: then it is negative as a signed number, and the range is taken for an empty one. In
             # Python its loop would go on for 2**32 steps and more.
             gap = e.op("add", e.op("floordiv", e.op("sub", gap, const(1)), const(size)), const(1))
-        return e.op("select", some, gap, const(0))
+        length = e.op("select", some, gap, const(0))
+        if not isinstance(length, Const) and (low.value >= 0 if isinstance(low, Const) else e.is_natural(low)):
+            e.nonnegative[id(length)] = length  # the gap does not pass 2**63
+        return length
     up = e.op("gt", step, const(0))
     low, high = e.op("select", up, start, stop), e.op("select", up, stop, start)
     size = e.op("select", up, step, e.op("neg", step))
