@@ -11,7 +11,7 @@ from zyg.frontend import arrays, lists, orders
 from zyg.frontend.arrays import constant
 from zyg.frontend.elementwise import shape_text
 from zyg.frontend.functions import in_any_order, shared_with_adjoint
-from zyg.frontend.sized import is_one, joint, of_lengths
+from zyg.frontend.sized import is_not_one, is_one, joint, of_lengths
 from zyg.frontend.values import Abstract, Known, Number, TupleValue, describe, is_numeric, known
 from zyg.ir.core import Value
 
@@ -19,6 +19,7 @@ from ..registry import emits, implements
 from .layouts import is_complex
 from .products import matmul_arrays, of_one_type
 from .reductions import delivered, element_type
+from .views import stretched
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
@@ -362,6 +363,9 @@ def _contracted(
             # An axis of length 1 is repeated: each product of it stands once in the sum of the others.
             a = e.call(known(_once), [a, Known(i), Number(other), _own_dtype(a)])
             b = e.call(known(_once), [b, Known(j), Number(mine), _own_dtype(b)])
+    if len(batch) > 1:
+        lengths = _lengths_of(e, ((a, left), (b, right)))
+        a, b = (_as_long(e, v, own, batch, lengths) for v, own in ((a, left), (b, right)))
     x = _grouped(e, a, left, batch, rows, inner)
     y = _grouped(e, b, right, batch, inner, columns)
     made = e.call(known(matmul_arrays), [x, y])
@@ -382,6 +386,14 @@ def _own_dtype(a: Abstract) -> Abstract:
 def _once(a: Any, axis: int, other: int, dtype: Any) -> Any:
     """The factors of an axis that is summed up: their sum where the other operand has one for all of them."""
     return np.sum(a, axis, dtype, keepdims=True) if other == 1 and a.shape[axis] != 1 else a
+
+
+def _as_long(e: Evaluator, a: Abstract, letters: str, batch: list[str], lengths: dict[str, Value]) -> Abstract:
+    """An array repeated along axes of length 1 that are going to be put together with others."""
+    shape = [lengths[c] if c in batch else d for c, d in zip(letters, arrays.dims(e, a))]
+    if all(d is own or is_not_one(e, own) for d, own in zip(shape, arrays.dims(e, a))):
+        return a
+    return stretched(e, a, shape, writable=False)
 
 
 def _lengths_of(e: Evaluator, terms: Any) -> dict[str, Value]:
