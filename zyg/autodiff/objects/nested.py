@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from zyg import fallback, rules, tracebacks, transforms
+from zyg import fallback, params, rules, tracebacks, transforms
 from zyg.autodiff import trying
 from zyg.autodiff.python import accesses, escaping, forms, inlining, knowledge
 from zyg.autodiff.python import nested as halves
@@ -344,7 +344,8 @@ def call_transform(transform: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, A
         back = back if direct or back is None else (run_shifted, back)
         return y, back if back is None or not names else (run_padded, back, 1 + len(args) + len(names))
     _refuse_iterators(function, rest, kwargs)
-    implementation = fallback.implementation(transform)
+    by_params = direct and any(isinstance(x, params.Params) for x in rest)
+    implementation = params.through_python if by_params else fallback.implementation(transform)
     y, back = calls.call(implementation, (transform, function, rest, kwargs))
     return y, None if back is None else (_run_transform, back, direct, len(rest), kwargs, names)
 
