@@ -103,6 +103,15 @@ def caller() -> tuple[Any, int] | None:
     return None if first is None else (first.f_code, first.f_lasti)
 
 
+def place_in_half() -> tuple[Any, int] | None:
+    """Where in the user's source the half of a derivative is that is running: halves have the positions of the user's code. Outside of
+    all of them, where the running code was called from."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and "__name__" in frame.f_globals:
+        frame = frame.f_back
+    return caller() if frame is None else (frame.f_code, frame.f_lasti)
+
+
 def module_of_caller() -> str:
     """The module of the code that called what is being handled: that of a class which C code makes there."""
     frame: FrameType | None = sys._getframe(1)

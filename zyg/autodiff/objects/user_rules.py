@@ -146,22 +146,24 @@ def _checked(made: Any, f: Any) -> tuple[Any, Any]:
 
 
 def _entries(given: Any, f: Any, count: int, least: int) -> Any:
-    if not isinstance(given, (tuple, list)):
-        if given is None and count == 0:
-            return ()
-        raise TypeError(
-            f"the pullback of the rule for {foreign.name_of(f)} should return a tuple with an entry per argument, "
-            f"not {given!r}"
-        )
-    if len(given) < count:
-        raise ValueError(
-            f"the pullback of the rule for {foreign.name_of(f)} returned {len(given)} cotangents for {count} arguments"
-        )
+    if given is None and count == 0:
+        return ()
+    if not isinstance(given, (tuple, list)) or len(given) < count:
+        raise misfit(given, f, f"{count} positional arguments")
     if len(given) > count and len(given) > (most := _parameters(f)):
-        raise ValueError(
-            f"the pullback of the rule for {foreign.name_of(f)} returned {len(given)} cotangents for {most} parameters"
-        )
+        raise misfit(given, f, f"{most} parameters")
     return given
+
+
+def misfit(given: Any, f: Any, wanted: str) -> Misuse:
+    """The error of a pullback that gives something else than a cotangent for each argument."""
+    kinds = [type(c).__name__ for c in given] if isinstance(given, (tuple, list)) else []
+    return Misuse(
+        f"the rule for {foreign.name_of(f)}, whose pullback does not return one entry for each of the {wanted}",
+        foreign.position_of(foreign.place_in_half()),
+        types=[f"({', '.join(kinds)}{',' * (len(kinds) == 1)})" if isinstance(given, (tuple, list)) else type(given).__name__],
+        hint="return a tuple with a cotangent per argument, None for those without: lambda d: (d, d)",
+    )
 
 
 def _parameters(f: Any) -> float:
