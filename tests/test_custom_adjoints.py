@@ -455,7 +455,9 @@ def test_no_more_cotangents_than_parameters():
         return 0.5 * x
 
     zyg.adjoint(half)(lambda x: (0.5 * x, lambda d: (0.5 * d, d)))
-    with pytest.raises(zyg.Unsupported, match=r"one entry for each of the 1 parameters(.|\n)*types found: \(float, float\)"):
+    with pytest.raises(
+        zyg.Unsupported, match=r"one entry for each of the 1 parameters(.|\n)*types found: \(float, float\)"
+    ):
         through_python(half, 1.0)
 
 
@@ -898,7 +900,10 @@ def product(x, y):
         (lambda d: None, "does not return one entry for each of the 2 positional arguments"),
         (lambda d: (d, d, d), "does not return one entry for each of the 2"),
         (lambda d: ("a", d), "cotangent of argument 1 that the rule for .*product gave should be .*, not a str"),
-        (lambda d: (d, {"a": 1.0}), "cotangent of argument 2 that the rule for .*product gave should be .*, not a dict"),
+        (
+            lambda d: (d, {"a": 1.0}),
+            "cotangent of argument 2 that the rule for .*product gave should be .*, not a dict",
+        ),
         (lambda d: (np.ones(3), 1.0), "cotangent of argument 1 that the rule for .*product gave should"),
     ],
 )

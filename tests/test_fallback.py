@@ -529,5 +529,5 @@ def test_asynchronous_functions_are_refused_without_a_warning():
         for way in (zyg.gradient, zyg.withgradient, zyg.pullback, zyg.hessian, lambda f, x: zyg.grad(f)(x)):
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                with pytest.raises(zyg.Unsupported, match="is asynchronous(.|\n)*an ordinary function"):
+                with pytest.raises(zyg.Unsupported, match=r"is asynchronous(.|\n)*an ordinary function"):
                     way(function, 2.0)

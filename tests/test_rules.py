@@ -64,7 +64,7 @@ def test_each_registration_advances_the_epoch_that_native_code_reads():
     assert rules.epoch() == before + 2
     rules.remove(f)
     assert rules.rule_for(f) is None and rules.epoch() == before + 3
-    with pytest.raises(KeyError, match="there is no adjoint rule for .*f'?\"?$"):
+    with pytest.raises(KeyError, match=r"there is no adjoint rule for .*f\b"):
         rules.remove(f)
 
 
@@ -127,14 +127,16 @@ def test_rules_of_either_kind_are_removed_by_their_kind():
         return x
 
     zyg.tangent(f)(lambda x: (x, lambda dx: dx))
-    with pytest.raises(KeyError, match=r"no adjoint rule for .*f; its tangent rule goes by zyg.rules.remove\(.*f, .*tangent"):
+    with pytest.raises(
+        KeyError, match=r"no adjoint rule for .*f; its tangent rule goes by zyg.rules.remove\(.*f, .*tangent"
+    ):
         rules.remove(f)
     with pytest.raises(ValueError, match='"adjoint" or "tangent", not \'jvp\''):
         rules.remove(f, "jvp")
     rules.remove(f, "tangent")
     assert rules.tangent_rule_for(f) is None
     zyg.adjoint(f)(lambda x: (x, lambda d: (d,)))
-    with pytest.raises(KeyError, match="no tangent rule for .*its adjoint rule goes by"):
+    with pytest.raises(KeyError, match=r"no tangent rule for .*its adjoint rule goes by"):
         rules.remove(f, "tangent")
     rules.remove(f)
 

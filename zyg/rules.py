@@ -202,7 +202,9 @@ def tangent(target: Callable[..., Any], *, mutates: int | str | Iterable[int | s
 
 def _registration(kind: str, table: dict[Any, Rule], target: Any, mutates: Any, returns: Any) -> Callable[[F], F]:
     if not callable(target):
-        raise TypeError(f"{kind} takes the function that the rule is for, not {target!r}; write @zyg.{kind}({_function_in(target)})")
+        raise TypeError(
+            f"{kind} takes the function that the rule is for, not {target!r}; write @zyg.{kind}({_function_in(target)})"
+        )
 
     def register(rule: F) -> F:
         if not callable(rule):
@@ -342,7 +344,11 @@ def remove(target: Any, kind: str = "adjoint") -> None:
         if tables[kind].pop(key_of(target), None) is None:
             name = describe(target)
             other = "tangent" if kind == "adjoint" else "adjoint"
-            there = f'; its {other} rule goes by zyg.rules.remove({name}, "{other}")' if key_of(target) in tables[other] else ""
+            there = (
+                f'; its {other} rule goes by zyg.rules.remove({name}, "{other}")'
+                if key_of(target) in tables[other]
+                else ""
+            )
             raise KeyError(f"there is no {kind} rule for {name}{there}")
         _count(target, -1)
         _epoch.value += 1

@@ -880,7 +880,9 @@ def _field(c: Any, name: str, what: str) -> Any:
     if isinstance(c, dict):
         return c.get(name)
     if is_number(c) or isinstance(c, (str, list, np.ndarray)):
-        raise misfit(TypeError, what, f"should have the fields of the value, as a named tuple or object, not be {kind_of(c)}")
+        raise misfit(
+            TypeError, what, f"should have the fields of the value, as a named tuple or object, not be {kind_of(c)}"
+        )
     value = getattr(c, name, None)
     return getattr(c, name.lstrip("_"), None) if value is None else value
 
@@ -925,7 +927,9 @@ def misfit(cls: type[Exception], what: str, said: str) -> Exception:
     hint = "return what is like the argument: a number for a number, an array of its shape for an array, a tuple for a tuple, or None"
     if cls is TypeError:
         return Misuse(f"{what} {said}", position, hint=hint)
-    return cls("\n".join([f"{what} {said}", *([excerpt(position)] if position is not None else []), f"instead: {hint}"]))
+    return cls(
+        "\n".join([f"{what} {said}", *([excerpt(position)] if position is not None else []), f"instead: {hint}"])
+    )
 
 
 def kind_of(value: Any) -> str:

@@ -161,7 +161,11 @@ def misfit(given: Any, f: Any, wanted: str) -> Misuse:
     return Misuse(
         f"the rule for {foreign.name_of(f)}, whose pullback does not return one entry for each of the {wanted}",
         foreign.position_of(foreign.place_in_half()),
-        types=[f"({', '.join(kinds)}{',' * (len(kinds) == 1)})" if isinstance(given, (tuple, list)) else type(given).__name__],
+        types=[
+            f"({', '.join(kinds)}{',' * (len(kinds) == 1)})"
+            if isinstance(given, (tuple, list))
+            else type(given).__name__
+        ],
         hint="return a tuple with a cotangent per argument, None for those without: lambda d: (d, d)",
     )
 
