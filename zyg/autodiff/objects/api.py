@@ -14,7 +14,7 @@ from zyg.autodiff.python import escaping
 from zyg.autodiff.python.dependence import flowing
 from zyg.autodiff.python.knowledge import begin, release, revalidate
 
-from . import calls, error_states, generators, memory, stdlib_, structure, together, zeros
+from . import calls, error_states, generators, memory, passing, stdlib_, structure, together, zeros
 from .iteration import Iterator as Iterator
 from .shadows import Shadows
 
@@ -33,6 +33,7 @@ def pullback(
 
 
 @calls.known(pullback)
+@passing.passes()
 def _pullback_in_turn(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
 ) -> tuple[Any, Any]:
@@ -42,10 +43,12 @@ def _pullback_in_turn(
     return _guarded(_run_in_turn, f, args, kwargs)
 
 
+@passing.passes()
 def _run_in_turn(*operands: Any) -> tuple[Any, Any]:
     return calls.call(_run, operands)
 
 
+@passing.passes()
 def _guarded(run: Callable[..., Any], *operands: Any) -> Any:
     calls.refresh()
     revalidate()

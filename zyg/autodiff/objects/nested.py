@@ -328,6 +328,7 @@ def _run_bound(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (None, None, None, *given[1:])
 
 
+@passing.passes(lambda variables: _around_transform(variables))
 def call_transform(transform: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A call of zyg.gradient and the like, or of what zyg.grad and the like gave."""
     direct = transform.kind in transforms.DIRECT_KINDS
@@ -361,6 +362,11 @@ def _refuse_iterators(*given: Any) -> None:
             hint = "make it there, or make a list of it before: `items = list(...)`, which both may go through"
             what = f"an inner derivative of a function that takes from an iterator made outside of it, a {x.kind}"
             raise Unsupported(what, foreign.position_of(foreign.caller()), hint=hint)
+
+
+def _around_transform(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    v = variables
+    return [(_run_transform, v["direct"], len(v["rest"]), v["kwargs"], v["names"])]
 
 
 def _run_transform(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
