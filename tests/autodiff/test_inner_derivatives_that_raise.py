@@ -122,12 +122,21 @@ def through_another(x):
         return error.args[0] * x
 
 
-def _summed(v, n, error):
+def _summed(v, n):
     total = 0.0
     for i in range(n):
         total += v * v * i
         if total > 5.0:
-            raise error(total, v)
+            raise Limit(total, v)
+    return total
+
+
+def _averaged(v, n):
+    total = 0.0
+    for i in range(n):
+        total += v * v * i
+        if total > 5.0:
+            raise ValueError((total, v))
     return total
 
 
@@ -135,7 +144,7 @@ def a_call_with_attributes(x):
     total = 0.0
     for n in (2, 9):
         try:
-            total += _summed(x, n, Limit)
+            total += _summed(x, n)
         except Limit as error:
             total += error.by * error.at
     return total
@@ -143,7 +152,7 @@ def a_call_with_attributes(x):
 
 def a_call_with_a_tuple(x):
     try:
-        return _summed(x, 9, lambda total, v: ValueError((total, v)))
+        return _averaged(x, 9)
     except ValueError as error:
         (total, v), *_ = error.args
         return total * v
