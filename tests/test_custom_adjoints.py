@@ -552,6 +552,45 @@ def test_tangent_rules_through_python(tangent_rule, c_sine):
         through_python(number, 3.0)
 
 
+def cubed(x):
+    return x**3
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize("adjoint", [None, "alone", "calling", "in the pullback"])
+def test_tangent_rules_in_derivatives_of_derivatives(rule, tangent_rule, adjoint):
+    """Told by a tangent rule that is wrong on purpose: where it counts is alike natively and through Python."""
+    tangent_rule(cubed, lambda x: (x**3, lambda dx: 1000.0 * dx))
+    if adjoint is not None:
+        rules = {
+            "alone": lambda x: (x**3, lambda d: (d * 3 * x * x,)),
+            "calling": lambda x: (cubed(x), lambda d: (d * 3 * x * x,)),
+            "in the pullback": lambda x: (x**3, lambda d: (d * 3 * cubed(x) / x,)),
+        }
+        rule(cubed)(rules[adjoint])
+    native = lambda x: cubed(x) ** 2
+    in_python = lambda x: {"y": cubed(x) ** 2}["y"] * len({x > 0})
+    x, y = 2.0, 8.0
+    # The gradient is 2 y 3 x**2, of which the tangents are those of y, and of x**2.
+    of_gradient = {
+        None: 30 * x**4,
+        "alone": 30 * x**4,
+        "calling": 2 * 1000 * 3 * x * x + 2 * y * 6 * x,
+        "in the pullback": 2 * 3 * x * x * 3 * x * x + 2 * y * 3 * (1000 / x - y / x**2),
+    }[adjoint]
+    for f in (native, in_python):
+        assert zyg.gradient(f, x) == (6 * x**5,)
+        value, tangent = zyg.jvp(zyg.grad(f), (x,), (1.0,))
+        assert value == 6 * x**5 and tangent == pytest.approx(of_gradient)
+        assert zyg.jvp(f, (x,), (1.0,))[1] == 2 * y * 1000
+        # Forward over forward: the tangent is 2 y 1000, and y is x**3 in the rule.
+        assert zyg.jvp(lambda x: zyg.jvp(f, (x,), (1.0,))[1], (x,), (1.0,))[1] == 2 * 3 * x * x * 1000  # noqa: B023
+        assert zyg.derivative(zyg.derivative(f))(x) == pytest.approx(30 * x**4)
+    for way in (lambda f: zyg.hvp(f, x, 1.0), lambda f: zyg.hessian(f, x)):
+        assert way(native) == pytest.approx(of_gradient)
+        assert way(in_python) == pytest.approx(30 * x**4)
+
+
 # ------------------------------------------------------------------- callable objects, keyword-only arguments
 
 

@@ -324,15 +324,20 @@ def _is_asynchronous(function: Any) -> bool:
 
 
 def python_pullback(
-    function: Any, args: tuple[Any, ...], keywords: dict[str, Any], numbers: tuple[int, ...] | None = None
+    function: Any,
+    args: tuple[Any, ...],
+    keywords: dict[str, Any],
+    numbers: tuple[int, ...] | None = None,
+    forward: bool = False,
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-    """(value, back) of a call; the back is by some of the arguments alone if these are given by number."""
+    """(value, back) of a call; the back is by some of the arguments alone if these are given by number. `forward`: it is for forward
+    mode, and follows tangent rules."""
     for n, x in enumerate(args):
         if isinstance(x, np.ndarray) and x.dtype.hasobject:
             raise TypeError(f"argument {n + 1} is an array of objects, which has no gradient; pass an array of numbers")
         if isinstance(x, memoryview):
             raise TypeError(f"argument {n + 1} is a memoryview, which has no gradient; pass np.asarray of it")
-    value, back = _back_end().pullback(function, args, keywords)
+    value, back = _back_end().pullback(function, args, keywords, forward)
     if isinstance(value, (types.GeneratorType, _back_end().Iterator)):
         raise Misuse(
             f"the value of {describe(function)} is a generator or another iterator, whose items have no derivative outside",

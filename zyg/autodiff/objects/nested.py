@@ -68,7 +68,7 @@ def _plainly(function: Any) -> Any:
 
 for _function in (
     calls.refresh, calls.known_function, calls.known_entry, reach.entered, structure.form, structure.forms_of, structure.fields_of, structure.fields_class, structure.gradient_class, together.end, knowledge.begin, knowledge.release, accesses.readers, accesses.writers, inlining.as_it_was,
-    builtins_.user_frame, user_rules.note_met, rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.place_in_half, foreign.module_of_caller, structure.misfit, user_rules.misfit, foreign.is_foreign, foreign.name_of, find,
+    builtins_.user_frame, user_rules.note_met, user_rules.enter, user_rules.leave, rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.place_in_half, foreign.module_of_caller, structure.misfit, user_rules.misfit, foreign.is_foreign, foreign.name_of, find,
     is_python, class_statements.metaclass, class_statements.forward_of_body,
     class_statements.runs_code, generators.acts_when_closed, generators.hand_to_hook, passing.innermost, generators.gives_items_of_another, generators.goes_on, generators.begin, generators.end, generators.forget, escaping.watch_generators, trying.enter, trying.leave, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments, classes.attributes_from, classes.note_attribute, classes.is_noted,
     holders.class_for, shadows.joined_now, attributes.attribute_handler, dataclasses_.signature,
@@ -77,6 +77,12 @@ for _function in (
     functions.Function.bind, functions.Function.bind_method, cotangents.numbers_of, telling.entered_by, telling.level_of, telling.entry_of, telling.is_only_read, telling._chooses_text, reach.own_streams, adapters.with_defaults, adapters.making, adapters.making_spread, adapters.constructing, later.__getattr__,
 ):  # fmt: skip
     known(_function)(_plainly(_function))
+
+
+@known(user_rules.in_forward_mode)
+def _in_forward_mode(depth: int = 0) -> tuple[bool, None]:
+    """That is asked for a derivative within the one that is being taken."""
+    return user_rules.in_forward_mode(depth + 1), None
 
 
 @known(together.prepare)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
 import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -264,26 +263,30 @@ def run(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 # ---------------------------------------------------------------------------------------------------- tangent rules
 
 
-class _Mode(threading.local):
-    """Forward mode is made of pullbacks: while one for it is computed, tangent rules say what functions do."""
+class _Modes(threading.local):
+    """Forward mode is made of pullbacks: while one for it is computed, tangent rules say what functions do. `levels`: whether that is
+    so for each of the pullbacks that are computed within one another, from outside."""
 
-    forward = False
-
-
-_mode = _Mode()
+    levels: tuple[bool, ...] = ()
 
 
-@contextlib.contextmanager
-def forward_mode() -> Iterator[None]:
-    before, _mode.forward = _mode.forward, True
-    try:
-        yield
-    finally:
-        _mode.forward = before
+_modes = _Modes()
 
 
-def in_forward_mode() -> bool:
-    return _mode.forward
+def enter(forward: bool, inner: bool = False) -> tuple[bool, ...]:
+    """A pullback is about to be made; `inner`: it is differentiated in its turn. What is given is for `leave`."""
+    before = _modes.levels
+    _modes.levels = (*before, forward) if inner else (forward,)
+    return before
+
+
+def leave(before: tuple[bool, ...]) -> None:
+    _modes.levels = before
+
+
+def in_forward_mode(depth: int = 0) -> bool:
+    """Whether the derivative that is being taken here is in forward mode: of code that is differentiated so often in turn besides."""
+    return depth < len(_modes.levels) and _modes.levels[depth]
 
 
 def tangent_of(f: Any) -> Rule | None:
@@ -299,7 +302,7 @@ def with_tangent(f: Any, otherwise: Callable[..., Any]) -> Callable[..., Any]:
 
 def call_by_tangent(rule: Rule, otherwise: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A call of a function that has a rule for forward mode."""
-    if not _mode.forward:
+    if not in_forward_mode():
         return otherwise(*args, **kwargs)
     if rule.mutates:
         raise Unsupported(
