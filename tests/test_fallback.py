@@ -512,3 +512,22 @@ def test_functions_that_capture_themselves():
     assert zyg.gradient(power, 1.1) == pytest.approx((8.0 * 1.1**7,))
     assert zyg.gradient(counted, 3.0) == (6.0,)
     assert counted.calls == 1
+
+
+def test_asynchronous_functions_are_refused_without_a_warning():
+    async def f(x):
+        return x * x
+
+    async def g(x):
+        yield x
+
+    class Held:
+        async def f(self, x):
+            return x
+
+    for function in (f, g, Held().f):
+        for way in (zyg.gradient, zyg.withgradient, zyg.pullback, zyg.hessian, lambda f, x: zyg.grad(f)(x)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                with pytest.raises(zyg.Unsupported, match=r"is asynchronous(.|\n)*an ordinary function"):
+                    way(function, 2.0)

@@ -64,7 +64,7 @@ def test_each_registration_advances_the_epoch_that_native_code_reads():
     assert rules.epoch() == before + 2
     rules.remove(f)
     assert rules.rule_for(f) is None and rules.epoch() == before + 3
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match=r"there is no adjoint rule for .*f\b"):
         rules.remove(f)
 
 
@@ -120,3 +120,41 @@ def test_rules_with_other_parameters_are_refused_when_they_are_registered():
         rules.remove(target)
     zyg.adjoint(Scaled)(lambda k: (Scaled(k), lambda d: (d.k,)))
     rules.remove(Scaled)
+
+
+def test_rules_of_either_kind_are_removed_by_their_kind():
+    def f(x):
+        return x
+
+    zyg.tangent(f)(lambda x: (x, lambda dx: dx))
+    with pytest.raises(
+        KeyError, match=r"no adjoint rule for .*f; its tangent rule goes by zyg.rules.remove\(.*f, .*tangent"
+    ):
+        rules.remove(f)
+    with pytest.raises(ValueError, match='"adjoint" or "tangent", not \'jvp\''):
+        rules.remove(f, "jvp")
+    rules.remove(f, "tangent")
+    assert rules.tangent_rule_for(f) is None
+    zyg.adjoint(f)(lambda x: (x, lambda d: (d,)))
+    with pytest.raises(KeyError, match=r"no tangent rule for .*its adjoint rule goes by"):
+        rules.remove(f, "tangent")
+    rules.remove(f)
+
+
+class Held:
+    @property
+    def area(self):
+        return 1.0
+
+    @functools.cached_property
+    def length(self):
+        return 1.0
+
+
+def test_a_rule_for_a_property_is_that_of_its_function():
+    with pytest.raises(TypeError, match=r"write @zyg.adjoint\(Held.area.fget\)"):
+        zyg.adjoint(Held.area)
+    with pytest.raises(TypeError, match=r"write @zyg.tangent\(Held.length.func\)"):
+        zyg.tangent(Held.length)
+    with pytest.raises(TypeError, match=r"write @zyg.adjoint\(f\)"):
+        zyg.adjoint(3.0)

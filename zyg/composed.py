@@ -323,11 +323,9 @@ def _pulled(function: Any, arguments: Any, keywords: dict[str, Any]) -> tuple[An
     """(value, pullback) of a call, where rules for forward mode are followed."""
     if not users_tangent_rules():
         return pulled_plainly(function, arguments, keywords)
-    from .autodiff.objects.user_rules import forward_mode
     from .fallback import python_pullback
 
-    with forward_mode():
-        return python_pullback(function, arguments, keywords)
+    return python_pullback(function, arguments, keywords, forward=True)
 
 
 def _for_several(

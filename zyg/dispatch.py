@@ -344,7 +344,9 @@ class Dispatcher:
         if kind == "jvp" and len(args) == 2 and all(type(a) is tuple for a in args):
             return self._callable()(plain, (*bound, *args[0]), (*(None,) * hidden, *args[1]), **named)
         if kind in ("jvp", "hvp", "hessian") or kind == "jacobian" and self.transform.argnums is not None:
-            return self._callable()(lambda *free, **named: plain(*bound, *free, **named), *args, **named)
+            unbound: Any = lambda *free, **named: plain(*bound, *free, **named)
+            unbound.__wrapped__ = plain
+            return self._callable()(unbound, *args, **named)
         found = self._callable()(plain, *bound, *args, **named)
         if kind in ("gradient", "jacobian"):
             return found[hidden:]

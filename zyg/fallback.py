@@ -207,10 +207,9 @@ _warned_kinds: set[tuple[type, str]] = set()
 
 def announce(transform: Transform, function: Any, error: Unsupported) -> None:
     """Say once per function what keeps it from being native."""
-    plain = python_function(function)
-    plain = getattr(plain, "__func__", plain)
-    if str(getattr(plain, "__module__", "")).startswith("zyg."):  # part of a derivative that is made of others
-        function = plain = getattr(plain, "__wrapped__", plain)
+    plain = _of_the_program(function)
+    if plain is not _bare(function):
+        function = plain
     anchor = getattr(plain, "__code__", None) or getattr(vars(type(plain)).get("__call__"), "__code__", None) or plain
     try:
         hash(weakref.ref(anchor))
@@ -224,6 +223,18 @@ def announce(transform: Transform, function: Any, error: Unsupported) -> None:
     message = f"{describe(function)} is differentiated by way of Python, not as native code.{where}The reason: {error}"
     warnings.warn(message, FallbackWarning, stacklevel=_user_level())
     known.add(anchor)
+
+
+def _of_the_program(function: Any) -> Any:
+    """The Python function that is differentiated, also where zyg has made another one of it for that."""
+    plain = _bare(function)
+    own = str(getattr(plain, "__module__", "")).startswith("zyg.")  # part of a derivative that is made of others
+    return getattr(plain, "__wrapped__", plain) if own else plain
+
+
+def _bare(function: Any) -> Any:
+    plain = python_function(function)
+    return getattr(plain, "__func__", plain)
 
 
 def _in_the_program(error: Unsupported) -> bool:
@@ -284,6 +295,8 @@ def fall_back(transform: Transform, args: tuple[Any, ...], keywords: dict[str, A
         function, args = args[0], args[1:]
     else:
         function = transform.function
+    if _is_asynchronous(function):  # which is refused there, too
+        raise refusal.error.with_traceback(None)
     if not refusal.announced and (
         transform.kind not in COMPOSED or (transform.kind in ("jvp", "pushforward") and rules.users_tangent_rules())
     ):
@@ -303,16 +316,28 @@ def fall_back(transform: Transform, args: tuple[Any, ...], keywords: dict[str, A
         collecting.end(collecting.RUNNING)  # at last: what was freed is not looked through
 
 
+def _is_asynchronous(function: Any) -> bool:
+    from .frontend.machine import COROUTINE_FLAGS
+
+    code = getattr(_of_the_program(function), "__code__", None)
+    return isinstance(code, types.CodeType) and bool(code.co_flags & COROUTINE_FLAGS)
+
+
 def python_pullback(
-    function: Any, args: tuple[Any, ...], keywords: dict[str, Any], numbers: tuple[int, ...] | None = None
+    function: Any,
+    args: tuple[Any, ...],
+    keywords: dict[str, Any],
+    numbers: tuple[int, ...] | None = None,
+    forward: bool = False,
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-    """(value, back) of a call; the back is by some of the arguments alone if these are given by number."""
+    """(value, back) of a call; the back is by some of the arguments alone if these are given by number. `forward`: it is for forward
+    mode, and follows tangent rules."""
     for n, x in enumerate(args):
         if isinstance(x, np.ndarray) and x.dtype.hasobject:
             raise TypeError(f"argument {n + 1} is an array of objects, which has no gradient; pass an array of numbers")
         if isinstance(x, memoryview):
             raise TypeError(f"argument {n + 1} is a memoryview, which has no gradient; pass np.asarray of it")
-    value, back = _back_end().pullback(function, args, keywords)
+    value, back = _back_end().pullback(function, args, keywords, forward)
     if isinstance(value, (types.GeneratorType, _back_end().Iterator)):
         raise Misuse(
             f"the value of {describe(function)} is a generator or another iterator, whose items have no derivative outside",

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .transforms import describe
+from .transforms import Transform, describe
 
 
 class Params:
@@ -221,11 +221,7 @@ def _described(parameter: Any) -> str:
 
 def differentiate(kind: str, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """`gradient(function, params)`, and withgradient and pullback."""
-    (params,) = args if len(args) == 1 else (None,)
-    if not isinstance(params, Params) or keywords:
-        raise TypeError(f"{kind} by Params takes a function without arguments, and the parameters: {kind}(f, params)")
-    if kind not in ("gradient", "withgradient", "pullback"):
-        raise TypeError(f"{kind} does not take Params; gradient, withgradient and pullback do")
+    params = _checked(kind, args, keywords)
     native = None
     if all(isinstance(p, np.ndarray) and p.dtype.kind != "c" for p in params):
         from .api import native as native_for
@@ -235,45 +231,60 @@ def differentiate(kind: str, function: Any, args: tuple[Any, ...], keywords: dic
             plain = lambda: function()
         native = native_for("implicit_pullback" if kind == "pullback" else "implicit_gradient", plain)(plain)
     if native is None:
-        value, back = _through_python(kind, function, params)
-    else:
-        value, arrays, found = native
-        if kind != "pullback":
-            grads = Grads(params, _collect(params, arrays, found))
-            return grads if kind == "gradient" else (value, grads)
-        back = ImplicitPullback(describe(function), params, arrays, found)
+        return _through_python(kind, function, params)
+    value, arrays, found = native
     if kind == "pullback":
-        return value, back
-    return back if kind == "gradient" else (value, back)
+        return value, ImplicitPullback(describe(function), params, lambda d: _collect(params, arrays, found(d)))
+    grads = Grads(params, _collect(params, arrays, found))
+    return grads if kind == "gradient" else (value, grads)
+
+
+def through_python(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """The same in code that is differentiated through Python, as one of the implementations there (`fallback.implementation`)."""
+    return _through_python(transform.kind, function, _checked(transform.kind, args, keywords))
+
+
+def _checked(kind: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Params:
+    """The parameters that a call is by."""
+    if kind not in ("gradient", "withgradient", "pullback"):
+        raise TypeError(f"{kind} does not take Params; gradient, withgradient and pullback do")
+    if len(args) != 1 or not isinstance(args[0], Params) or keywords:
+        raise TypeError(f"{kind} by Params takes a function without arguments, and the parameters: {kind}(f, params)")
+    return args[0]
 
 
 class ImplicitPullback:
     """The function from a cotangent of a value to the gradients by parameters."""
 
-    __slots__ = ("__weakref__", "_arrays", "_back", "_name", "_params")
+    __slots__ = ("__weakref__", "_back", "_name", "_params")
 
-    def __init__(self, name: str, params: Params, arrays: tuple[Any, ...], back: Callable[[Any], tuple[Any, ...]]):
-        self._name, self._params, self._arrays, self._back = name, params, arrays, back
+    def __init__(self, name: str, params: Params, back: Callable[[Any], Iterable[Any]]):
+        self._name, self._params, self._back = name, params, back
 
     def __call__(self, cotangent: Any, /) -> Grads:
-        return Grads(self._params, _collect(self._params, self._arrays, self._back(cotangent)))
+        return Grads(self._params, self._back(cotangent))
 
     def __repr__(self) -> str:
         return f"<pullback of {self._name} by {len(self._params)} parameters>"
 
 
-def _through_python(kind: str, function: Any, params: Params) -> tuple[Any, Any]:
-    """(value, grads), or for a pullback (value, back). The parameters are passed as arguments that nobody looks at: their
-    shadows, and so their gradients, are those of the objects."""
+def _through_python(kind: str, function: Any, params: Params) -> Any:
+    """The parameters are passed in an argument that nobody looks at: their shadows, and so their gradients, are those of the objects.
+    (In one argument, as arrays that share memory would be apart in several.)"""
     from .fallback import python_pullback, with_seed
 
-    value, back = python_pullback(_ignoring, (function, *params), {})
+    value, back = python_pullback(_ignoring, (function, tuple(params)), {})
     if kind == "pullback":
-        return value, ImplicitPullback(describe(function), params, tuple(params), lambda d: back(d)[1:])
-    return value, Grads(params, with_seed(kind, function, value, back)[1:])
+        return value, ImplicitPullback(describe(function), params, lambda d: _of_each(params, back(d)))
+    grads = Grads(params, _of_each(params, with_seed(kind, function, value, back)))
+    return grads if kind == "gradient" else (value, grads)
 
 
-def _calling(function: Callable[[], Any], *parameters: Any) -> Any:
+def _of_each(params: Params, gradients: tuple[Any, ...]) -> Iterable[Any]:
+    return [None] * len(params) if gradients[1] is None else gradients[1]
+
+
+def _calling(function: Callable[[], Any], parameters: tuple[Any, ...]) -> Any:
     return function()
 
 

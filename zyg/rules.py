@@ -202,7 +202,9 @@ def tangent(target: Callable[..., Any], *, mutates: int | str | Iterable[int | s
 
 def _registration(kind: str, table: dict[Any, Rule], target: Any, mutates: Any, returns: Any) -> Callable[[F], F]:
     if not callable(target):
-        raise TypeError(f"{kind} takes the function that the rule is for, not {target!r}; write @zyg.{kind}(f)")
+        raise TypeError(
+            f"{kind} takes the function that the rule is for, not {target!r}; write @zyg.{kind}({_function_in(target)})"
+        )
 
     def register(rule: F) -> F:
         if not callable(rule):
@@ -220,6 +222,15 @@ def _registration(kind: str, table: dict[Any, Rule], target: Any, mutates: Any, 
         return rule
 
     return register
+
+
+def _function_in(target: Any) -> str:
+    """How to write the function that a property, or the like, has in it."""
+    for name in ("fget", "func"):  # of a property, of functools.cached_property
+        if isinstance(function := getattr(target, name, None), types.FunctionType):
+            *_, cls, attribute = ["", *function.__qualname__.split(".")]
+            return f"{cls}.{attribute}.{name}"
+    return "f"
 
 
 def _check_parameters(rule: Any, target: Any) -> None:
@@ -325,11 +336,20 @@ def _registry() -> Any:
 
 
 def remove(target: Any, kind: str = "adjoint") -> None:
-    """Forget the rule for `target`; compiled code sees that too."""
-    table = {"adjoint": _rules, "tangent": _tangents}[kind]
+    """Forget the rule for `target`, of `@zyg.adjoint` or (`kind`) of `@zyg.tangent`; compiled code sees that too."""
+    tables = {"adjoint": _rules, "tangent": _tangents}
+    if kind not in tables:
+        raise ValueError(f'the kind of a rule is "adjoint" or "tangent", not {kind!r}')
     with _lock:
-        if table.pop(key_of(target), None) is None:
-            raise KeyError(f"there is no {kind} rule for {describe(target)}")
+        if tables[kind].pop(key_of(target), None) is None:
+            name = describe(target)
+            other = "tangent" if kind == "adjoint" else "adjoint"
+            there = (
+                f'; its {other} rule goes by zyg.rules.remove({name}, "{other}")'
+                if key_of(target) in tables[other]
+                else ""
+            )
+            raise KeyError(f"there is no {kind} rule for {name}{there}")
         _count(target, -1)
         _epoch.value += 1
 

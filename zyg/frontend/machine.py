@@ -23,7 +23,7 @@ from .bytecode import Body, Instruction, read
 from .cfg import LEAVES, UNCONDITIONAL, BasicBlock, build
 from .leftovers import SILENT, drop_checks, merge_blocks, refers_to
 
-_COROUTINE_FLAGS = 0x80 | 0x100 | 0x200  # coroutine, iterable coroutine, asynchronous generator
+COROUTINE_FLAGS = 0x80 | 0x100 | 0x200  # coroutine, iterable coroutine, asynchronous generator
 _GENERATOR_FLAG = 0x20
 
 
@@ -98,7 +98,7 @@ class Machine:
     def run(self) -> Function:
         code = self.code
         self.function.attrs = {"name": code.co_qualname, "file": code.co_filename, "line": code.co_firstlineno}
-        if code.co_flags & _COROUTINE_FLAGS:
+        if code.co_flags & COROUTINE_FLAGS:
             raise Unsupported(
                 f"{code.co_qualname} is asynchronous",
                 Position(self.file, code.co_firstlineno, 0, 0, 0, code.co_qualname),

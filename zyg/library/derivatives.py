@@ -23,7 +23,8 @@ from zyg.frontend.values import (
 )
 from zyg.ir.core import const
 from zyg.ir.records import record
-from zyg.transforms import ARGNUMS, Argnums, Transform, argument_places, as_said, checked_argnums, chosen
+from zyg.params import Params
+from zyg.transforms import ARGNUMS, DIRECT_KINDS, Argnums, Transform, argument_places, as_said, checked_argnums, chosen
 
 from .bodies import shown
 from .cotangents import items_of
@@ -146,6 +147,9 @@ def call_transform(
     function: Abstract | None = None,
 ) -> Abstract:
     """A call of something that zyg made: `jit(f)`, `grad(f)`, ..., or one of the public functions."""
+    if transform.kind in DIRECT_KINDS and any(isinstance(v, Known) and isinstance(v.object, Params) for v in args):
+        said = f"{transform.kind} by Params in native code"
+        raise e.refuse(said, hint="call it from Python, or pass the arrays as arguments")
     f = known(transform.function) if function is None else function
     context = e.context
     if transform.options is not None:

@@ -27,7 +27,6 @@ from zyg.frontend.values import (
     ComplexValue,
     ConflictValue,
     Heap,
-    Known,
     Number,
     Reference,
     TupleValue,
@@ -40,7 +39,6 @@ from zyg.ir.core import Const, Instr, Value, const
 from zyg.ir.passes import optimise
 from zyg.ir.records import record
 from zyg.ir.types import BOOL, Array, cotangent_type
-from zyg.params import Params
 from zyg.transforms import by_name_alone
 
 from .bodies import Body, call_copied, infer_body, shown
@@ -277,8 +275,6 @@ def gradient_of(e: Evaluator, d: Differentiated) -> tuple[Abstract, list[Abstrac
 def split_function(
     e: Evaluator, args: tuple[Abstract, ...], keywords: dict[str, Abstract], what: str
 ) -> tuple[Abstract, list[Abstract]]:
-    if any(isinstance(v, Known) and isinstance(v.object, Params) for v in args):
-        raise e.refuse(f"{what} by Params in native code", hint="call it from Python, or pass the arrays as arguments")
     if not args:
         e.type_error(f"{what}() missing 1 required positional argument: 'function'")
     if keywords and len(args) == 1:

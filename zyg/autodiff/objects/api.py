@@ -14,38 +14,49 @@ from zyg.autodiff.python import escaping
 from zyg.autodiff.python.dependence import flowing
 from zyg.autodiff.python.knowledge import begin, release, revalidate
 
-from . import calls, error_states, generators, memory, stdlib_, structure, together, zeros
+from . import calls, error_states, generators, memory, passing, stdlib_, structure, together, user_rules, zeros
 from .iteration import Iterator as Iterator
 from .shadows import Shadows
 
 
 def pullback(
-    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, forward: bool = False
 ) -> tuple[Any, Pullback]:
     """(value, back) of `f(*args, **kwargs)`; `back(seed)` is a tuple with the gradient by each positional argument, of the
-    structure of the argument: None where there is none.
+    structure of the argument: None where there is none. `forward`: by tangent rules, where there are any.
 
     >>> value, back = pullback(lambda x, xs: x * xs[1], (2.0, [3.0, 4.0]))
     >>> value, back(1.0)
     (8.0, (4.0, [0.0, 2.0]))
     """
-    return _guarded(_run, f, args, kwargs)
+    before = user_rules.enter(forward)
+    try:
+        return _guarded(_run, f, args, kwargs)
+    finally:
+        user_rules.leave(before)
 
 
 @calls.known(pullback)
+@passing.passes()
 def _pullback_in_turn(
-    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, forward: bool = False
 ) -> tuple[Any, Any]:
     """The same where it is differentiated in turn: but for what is only kept in order."""
     from . import nested as nested  # which says what of all this carries no derivative
 
-    return _guarded(_run_in_turn, f, args, kwargs)
+    before = user_rules.enter(forward, inner=True)
+    try:
+        return _guarded(_run_in_turn, f, args, kwargs)
+    finally:
+        user_rules.leave(before)
 
 
+@passing.passes()
 def _run_in_turn(*operands: Any) -> tuple[Any, Any]:
     return calls.call(_run, operands)
 
 
+@passing.passes()
 def _guarded(run: Callable[..., Any], *operands: Any) -> Any:
     calls.refresh()
     revalidate()

@@ -4,13 +4,14 @@ from __future__ import annotations
 import __future__
 
 import abc
+import builtins
 import functools
 import os
 import sys
-from collections import OrderedDict, defaultdict
+from collections import ChainMap, OrderedDict, defaultdict
 from decimal import Decimal
 from fractions import Fraction
-from types import CodeType
+from types import BuiltinFunctionType, CodeType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from .arithmetic import BINARY_RECORD, by_methods, find, method_of, record_abs, 
 from .backs import run_padded
 from .calls import known
 from .classes import read_by_name, set_by_name, without_flow
-from .cotangents import VALUES, accumulate, is_number, real_like
+from .cotangents import INERT, VALUES, accumulate, is_number, real_like
 from .passing import passes
 
 
@@ -254,34 +255,72 @@ def _vars(*args: Any) -> tuple[Any, Any]:
     return shift(objects.attributes.record_getattr(x, "__dict__"))
 
 
-def _evaluated(f: Any, code: Any, globals: Any = None, locals: Any = None) -> tuple[Any, Any]:
+@known(eval)
+def _eval(code: Any, globals: Any = None, locals: Any = None, /) -> tuple[Any, Any]:
     if globals is None:
-        return _unknown_names(f"{f.__name__} without the names to use")
-    names = structure.Names(globals, _names_in(code))
-    others = () if locals is None else (structure.Names(locals, names.used),)
-    y, entered = reentry.followed(f, (code, globals, locals), others=(names, *others))
-    y, back = foreign.hidden(y, "a derivative through code that is evaluated from a string", remedy("eval") or "")
-    return y, back if entered is None else (_run_evaluated, back, entered)
+        return _unknown_names("eval without the names to use")
+    spaces = _spaces(code.lstrip() if isinstance(code, (str, bytes)) else code, globals, locals)
+    y, back = calls.run_foreign(_value_of, "eval", eval, (code, *spaces), {})
+    if _are_open_to_view(spaces):
+        return y, back
+    y, unseen = foreign.hidden(y, "a derivative through code that is evaluated from a string", remedy("eval") or "")
+    return y, back if unseen is None else (_run_evaluated, unseen, back)
 
 
-def _run_evaluated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+def _run_evaluated(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     calls.run(back[1], d, shadows)
-    calls.run(back[2], None, shadows)
+    return calls.run(back[2], d, shadows)
 
 
-known(eval)(functools.partial(_evaluated, eval))
+def _value_of(code: Any, *spaces: Any) -> Any:
+    return eval(code, *map(_space, spaces))
+
+
+def _spaces(code: Any, globals: Any, locals: Any) -> tuple[Any, ...]:
+    """The names that code is run with; a mapping of the user's own as it is."""
+    used = _names_in(code)
+    return tuple([structure.Names(s, used) if isinstance(s, dict) else s for s in (globals, locals) if s is not None])
+
+
+def _space(names: Any) -> Any:
+    return names.space if type(names) is structure.Names else names
+
+
+def _are_open_to_view(spaces: tuple[Any, ...]) -> bool:
+    """Whether what an expression gives is made of what its names stand for in these, as far as it carries a derivative."""
+    if not all(type(s) is structure.Names for s in spaces):
+        return False
+    found = ChainMap(*[s.space for s in reversed(spaces)], builtins.__dict__)
+    return all(_is_open_to_view(found[name]) for name in spaces[0].used if name in found)
+
+
+def _is_open_to_view(x: Any) -> bool:
+    """Functions of the user's, objects with methods and the user's modules lead to more than they hold."""
+    if isinstance(x, (tuple, list)) and type(x) in (tuple, list):
+        return all(map(_is_open_to_view, x))
+    if isinstance(x, ModuleType):
+        return x.__name__.partition(".")[0] in _LIBRARIES
+    if isinstance(x, BuiltinFunctionType):
+        return x not in _LOOKING_AROUND and (x.__self__ is None or isinstance(x.__self__, ModuleType))
+    if type(x) is type:
+        return x.__module__ == "builtins"
+    return (
+        is_number(x) or type(x) in INERT or isinstance(x, np.ufunc) or type(x) is np.ndarray and not x.dtype.hasobject
+    )
+
+
+_LIBRARIES = frozenset({"math", "cmath", "numpy"})
+_LOOKING_AROUND = frozenset({__import__, globals, locals, vars, eval, exec, compile, getattr, open, input, breakpoint})
 
 
 @known(exec)
 def _exec(code: Any, globals: Any = None, locals: Any = None, /) -> tuple[Any, Any]:
     if globals is None:
         return _unknown_names("exec without the names to use")
-    names = structure.Names(globals, _names_in(code))
-    others = () if locals is None else (locals,)
-    return calls.run_foreign(_run_code, "exec", exec, (code, names, *others), {})
+    return calls.run_foreign(_run_code, "exec", exec, (code, *_spaces(code, globals, locals)), {})
 
 
-def _run_code(code: Any, names: structure.Names, *locals: Any) -> None:
+def _run_code(code: Any, *spaces: Any) -> None:
     if isinstance(code, (str, bytes)):
         # It inherits the `from __future__ import annotations` of the function that runs it, not ours.
         frame = sys._getframe(1)
@@ -289,7 +328,7 @@ def _run_code(code: Any, names: structure.Names, *locals: Any) -> None:
             frame = frame.f_back
         inherits = frame.f_globals.get("annotations") is _ANNOTATIONS
         code = compile(code, "<string>", "exec", _ANNOTATIONS.compiler_flag if inherits else 0, dont_inherit=True)
-    exec(code, names.space, *locals)
+    exec(code, *map(_space, spaces))
 
 
 _ANNOTATIONS = __future__.annotations

@@ -77,6 +77,7 @@ _RUNNING = (
     "zyg.ir.ops",  # rules
     "zyg.ir.trace",
     "zyg.library.",  # rules
+    "zyg.params.",
     "zyg.rules.Rule.bind",  # hands on what it is given
 )
 
@@ -100,6 +101,15 @@ def caller() -> tuple[Any, int] | None:
                 return frame.f_code, frame.f_lasti
         frame = frame.f_back
     return None if first is None else (first.f_code, first.f_lasti)
+
+
+def place_in_half() -> tuple[Any, int] | None:
+    """Where in the user's source the half of a derivative is that is running: halves have the positions of the user's code. Outside of
+    all of them, where the running code was called from."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and "__name__" in frame.f_globals:
+        frame = frame.f_back
+    return caller() if frame is None else (frame.f_code, frame.f_lasti)
 
 
 def module_of_caller() -> str:

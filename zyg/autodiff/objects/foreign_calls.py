@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -52,11 +51,7 @@ def _run_simply(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
             return None
         refused = refused_in(d)
     _, f, operands = back
-    frame: Any = sys._getframe(1)
-    while frame is not None and "__name__" in frame.f_globals:
-        frame = frame.f_back  # to the half that has the positions of the user's code
-    place = foreign.caller() if frame is None else (frame.f_code, frame.f_lasti)
-    refused = refused or Refused(None, (_refusal, f, place))
+    refused = refused or Refused(None, (_refusal, f, foreign.place_in_half()))
     return [refused if type(x) in _NUMBERS else None for x in operands]
 
 

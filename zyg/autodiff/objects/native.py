@@ -198,8 +198,9 @@ _CLASSES: dict[Any, Any] = {F64: np.float64, I64: np.int64, BOOL: np.bool_}  # w
 
 
 def carries_numbers(error: Exception) -> bool:
-    """Whether an exception brings numbers to a handler in differentiated code: Python knows how they were computed."""
-    return bool(bodies) and any(type(v) in (float, int) for v in error.args)
+    """Whether an exception brings numbers to a handler in differentiated code, as arguments or attributes: Python knows how they were
+    computed."""
+    return bool(bodies) and structure.holds_numbers(structure.form(error))
 
 
 def run_native(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from zyg import fallback, rules, tracebacks, transforms
+from zyg import fallback, params, rules, tracebacks, transforms
 from zyg.autodiff import trying
 from zyg.autodiff.python import accesses, escaping, forms, inlining, knowledge
 from zyg.autodiff.python import nested as halves
@@ -68,7 +68,7 @@ def _plainly(function: Any) -> Any:
 
 for _function in (
     calls.refresh, calls.known_function, calls.known_entry, reach.entered, structure.form, structure.forms_of, structure.fields_of, structure.fields_class, structure.gradient_class, together.end, knowledge.begin, knowledge.release, accesses.readers, accesses.writers, inlining.as_it_was,
-    builtins_.user_frame, user_rules.note_met, rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.module_of_caller, foreign.is_foreign, foreign.name_of, find,
+    builtins_.user_frame, user_rules.note_met, user_rules.enter, user_rules.leave, rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.place_in_half, foreign.module_of_caller, structure.misfit, user_rules.misfit, foreign.is_foreign, foreign.name_of, find,
     is_python, class_statements.metaclass, class_statements.forward_of_body,
     class_statements.runs_code, generators.acts_when_closed, generators.hand_to_hook, passing.innermost, generators.gives_items_of_another, generators.goes_on, generators.begin, generators.end, generators.forget, escaping.watch_generators, trying.enter, trying.leave, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments, classes.attributes_from, classes.note_attribute, classes.is_noted,
     holders.class_for, shadows.joined_now, attributes.attribute_handler, dataclasses_.signature,
@@ -77,6 +77,12 @@ for _function in (
     functions.Function.bind, functions.Function.bind_method, cotangents.numbers_of, telling.entered_by, telling.level_of, telling.entry_of, telling.is_only_read, telling._chooses_text, reach.own_streams, adapters.with_defaults, adapters.making, adapters.making_spread, adapters.constructing, later.__getattr__,
 ):  # fmt: skip
     known(_function)(_plainly(_function))
+
+
+@known(user_rules.in_forward_mode)
+def _in_forward_mode(depth: int = 0) -> tuple[bool, None]:
+    """That is asked for a derivative within the one that is being taken."""
+    return user_rules.in_forward_mode(depth + 1), None
 
 
 @known(together.prepare)
@@ -328,6 +334,7 @@ def _run_bound(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (None, None, None, *given[1:])
 
 
+@passing.passes(lambda variables: _around_transform(variables))
 def call_transform(transform: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A call of zyg.gradient and the like, or of what zyg.grad and the like gave."""
     direct = transform.kind in transforms.DIRECT_KINDS
@@ -344,7 +351,8 @@ def call_transform(transform: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, A
         back = back if direct or back is None else (run_shifted, back)
         return y, back if back is None or not names else (run_padded, back, 1 + len(args) + len(names))
     _refuse_iterators(function, rest, kwargs)
-    implementation = fallback.implementation(transform)
+    by_params = direct and any(isinstance(x, params.Params) for x in rest)
+    implementation = params.through_python if by_params else fallback.implementation(transform)
     y, back = calls.call(implementation, (transform, function, rest, kwargs))
     return y, None if back is None else (_run_transform, back, direct, len(rest), kwargs, names)
 
@@ -360,6 +368,11 @@ def _refuse_iterators(*given: Any) -> None:
             hint = "make it there, or make a list of it before: `items = list(...)`, which both may go through"
             what = f"an inner derivative of a function that takes from an iterator made outside of it, a {x.kind}"
             raise Unsupported(what, foreign.position_of(foreign.caller()), hint=hint)
+
+
+def _around_transform(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    v = variables
+    return [(_run_transform, v["direct"], len(v["rest"]), v["kwargs"], v["names"])]
 
 
 def _run_transform(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -20,7 +20,7 @@ import numpy as np
 from zyg.autodiff import objects
 from zyg.autodiff.identity import ByIdentity
 from zyg.backend.cpython import type_version, version_word
-from zyg.errors import Unsupported
+from zyg.errors import Misuse, Unsupported, excerpt
 from zyg.gradient_classes import closure_gradient_class, gradient_class
 
 from . import foreign, iteration
@@ -834,10 +834,10 @@ def _scatter_list(form: Form, c: Any, shadows: Any, what: str) -> None:
 
 def _scatter_dict(form: Form, c: Any, shadows: Any, what: str) -> None:
     if not isinstance(c, dict):
-        raise TypeError(f"{what} should be a dict, not {kind_of(c)}")
+        raise misfit(TypeError, what, f"should be a dict, not {kind_of(c)}")
     unknown = [k for k in c if k not in form[2]]
     if unknown:
-        raise ValueError(f"{what} has the key {unknown[0]!r}, which the value has not")
+        raise misfit(ValueError, what, f"has the key {unknown[0]!r}, which the value has not")
     for key, part in c.items():
         flowing = scatter(form[2][key], part, shadows, f"{what}[{key!r}]")
         if flowing is not None:
@@ -884,7 +884,9 @@ def _field(c: Any, name: str, what: str) -> Any:
     if isinstance(c, dict):
         return c.get(name)
     if is_number(c) or isinstance(c, (str, list, np.ndarray)):
-        raise TypeError(f"{what} should have the fields of the value, as a named tuple or object, not be {kind_of(c)}")
+        raise misfit(
+            TypeError, what, f"should have the fields of the value, as a named tuple or object, not be {kind_of(c)}"
+        )
     value = getattr(c, name, None)
     return getattr(c, name.lstrip("_"), None) if value is None else value
 
@@ -894,31 +896,44 @@ def _as_number(c: Any, what: str) -> Any:
         return float(c) if isinstance(c, (bool, np.bool_)) or type(c) is int else c
     if isinstance(c, np.ndarray) and c.ndim == 0:
         return c[()]
-    raise TypeError(f"{what} should be a number, not {kind_of(c)}")
+    raise misfit(TypeError, what, f"should be a number, not {kind_of(c)}")
 
 
 def _sequence(c: Any, length: int, what: str) -> Any:
     if not isinstance(c, (tuple, list, np.ndarray)):
         fields = getattr(type(c), "__dataclass_fields__", None)
         if fields is None:
-            raise TypeError(f"{what} should be a sequence of {length}, not {kind_of(c)}")
+            raise misfit(TypeError, what, f"should be a sequence of {length}, not {kind_of(c)}")
         c = tuple(getattr(c, name) for name in fields)
     if len(c) != length:
-        raise ValueError(f"{what} should have {length} entries; it has {len(c)}")
+        raise misfit(ValueError, what, f"should have {length} entries; it has {len(c)}")
     return c
 
 
 def _add_array(x: np.ndarray, c: Any, shadows: Any, what: str) -> None:
     if not isinstance(c, (np.ndarray, list, tuple)) and not (x.ndim == 0 and is_number(c)):
-        raise TypeError(f"{what} should be an array of {x.ndim} dimensions, not {kind_of(c)}")
+        raise misfit(TypeError, what, f"should be an array of {x.ndim} dimensions, not {kind_of(c)}")
     c = np.asarray(c)
     if c.dtype.kind not in "fciub":
-        raise TypeError(f"{what} should be an array of numbers, not of {c.dtype}")
+        raise misfit(TypeError, what, f"should be an array of numbers, not of {c.dtype}")
     if c.dtype.kind == "c" and x.dtype.kind != "c" and what.startswith(GIVEN):
-        raise TypeError(f"{what} should be an array of real numbers, not of {c.dtype}")
+        raise misfit(TypeError, what, f"should be an array of real numbers, not of {c.dtype}")
     if c.shape != x.shape:
-        raise ValueError(f"{what} should have the shape {x.shape}, not {c.shape}")
+        raise misfit(ValueError, what, f"should have the shape {x.shape}, not {c.shape}")
     shadows.add_array(x, c)
+
+
+def misfit(cls: type[Exception], what: str, said: str) -> Exception:
+    """The error of a cotangent that is not as its value is; of one that a rule gave, or another function in the program, with the place."""
+    if what.startswith(GIVEN):
+        return cls(f"{what} {said}")
+    position = foreign.position_of(foreign.place_in_half())
+    hint = "return what is like the argument: a number for a number, an array of its shape for an array, a tuple for a tuple, or None"
+    if cls is TypeError:
+        return Misuse(f"{what} {said}", position, hint=hint)
+    return cls(
+        "\n".join([f"{what} {said}", *([excerpt(position)] if position is not None else []), f"instead: {hint}"])
+    )
 
 
 def kind_of(value: Any) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
 import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -146,22 +145,28 @@ def _checked(made: Any, f: Any) -> tuple[Any, Any]:
 
 
 def _entries(given: Any, f: Any, count: int, least: int) -> Any:
-    if not isinstance(given, (tuple, list)):
-        if given is None and count == 0:
-            return ()
-        raise TypeError(
-            f"the pullback of the rule for {foreign.name_of(f)} should return a tuple with an entry per argument, "
-            f"not {given!r}"
-        )
-    if len(given) < count:
-        raise ValueError(
-            f"the pullback of the rule for {foreign.name_of(f)} returned {len(given)} cotangents for {count} arguments"
-        )
+    if given is None and count == 0:
+        return ()
+    if not isinstance(given, (tuple, list)) or len(given) < count:
+        raise misfit(given, f, f"{count} positional arguments")
     if len(given) > count and len(given) > (most := _parameters(f)):
-        raise ValueError(
-            f"the pullback of the rule for {foreign.name_of(f)} returned {len(given)} cotangents for {most} parameters"
-        )
+        raise misfit(given, f, f"{most} parameters")
     return given
+
+
+def misfit(given: Any, f: Any, wanted: str) -> Misuse:
+    """The error of a pullback that gives something else than a cotangent for each argument."""
+    kinds = [type(c).__name__ for c in given] if isinstance(given, (tuple, list)) else []
+    return Misuse(
+        f"the rule for {foreign.name_of(f)}, whose pullback does not return one entry for each of the {wanted}",
+        foreign.position_of(foreign.place_in_half()),
+        types=[
+            f"({', '.join(kinds)}{',' * (len(kinds) == 1)})"
+            if isinstance(given, (tuple, list))
+            else type(given).__name__
+        ],
+        hint="return a tuple with a cotangent per argument, None for those without: lambda d: (d, d)",
+    )
 
 
 def _parameters(f: Any) -> float:
@@ -258,26 +263,30 @@ def run(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 # ---------------------------------------------------------------------------------------------------- tangent rules
 
 
-class _Mode(threading.local):
-    """Forward mode is made of pullbacks: while one for it is computed, tangent rules say what functions do."""
+class _Modes(threading.local):
+    """Forward mode is made of pullbacks: while one for it is computed, tangent rules say what functions do. `levels`: whether that is
+    so for each of the pullbacks that are computed within one another, from outside."""
 
-    forward = False
-
-
-_mode = _Mode()
+    levels: tuple[bool, ...] = ()
 
 
-@contextlib.contextmanager
-def forward_mode() -> Iterator[None]:
-    before, _mode.forward = _mode.forward, True
-    try:
-        yield
-    finally:
-        _mode.forward = before
+_modes = _Modes()
 
 
-def in_forward_mode() -> bool:
-    return _mode.forward
+def enter(forward: bool, inner: bool = False) -> tuple[bool, ...]:
+    """A pullback is about to be made; `inner`: it is differentiated in its turn. What is given is for `leave`."""
+    before = _modes.levels
+    _modes.levels = (*before, forward) if inner else (forward,)
+    return before
+
+
+def leave(before: tuple[bool, ...]) -> None:
+    _modes.levels = before
+
+
+def in_forward_mode(depth: int = 0) -> bool:
+    """Whether the derivative that is being taken here is in forward mode: of code that is differentiated so often in turn besides."""
+    return depth < len(_modes.levels) and _modes.levels[depth]
 
 
 def tangent_of(f: Any) -> Rule | None:
@@ -293,7 +302,7 @@ def with_tangent(f: Any, otherwise: Callable[..., Any]) -> Callable[..., Any]:
 
 def call_by_tangent(rule: Rule, otherwise: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A call of a function that has a rule for forward mode."""
-    if not _mode.forward:
+    if not in_forward_mode():
         return otherwise(*args, **kwargs)
     if rule.mutates:
         raise Unsupported(

@@ -32,6 +32,7 @@ def watch(values: Iterable[Any]) -> list[tuple[Any, Any]] | None:
             held.append((x, dict(x)))
         elif isinstance(x, structure.Names):
             held.append((x.space, dict(x.space)))
+            held.extend(watch(x.space[name] for name in x.used if name in x.space) or ())
         elif isinstance(x, set):
             held.append((x, tuple(set.__iter__(x))))
         elif not isinstance(x, (ModuleType, type, FunctionType)):
