@@ -98,6 +98,36 @@ def tell(error: AttributeError, x: Any, name: str) -> None:
         error.name, error.obj = name, x
 
 
+def asked(forward: Any) -> Any:
+    """What reads attributes of any name that nobody has, by the forward half of `__getattr__`. (It stands here to be differentiated.)"""
+
+    @passes()
+    def read(x: Any, name: str) -> tuple[Any, Any]:
+        try:
+            return forward(x, name)
+        except AttributeError as error:
+            tell(error, x, name)
+            raise
+
+    return read
+
+
+def held_or_asked(forward: Any) -> Any:
+    """The same of attributes that an instance may hold."""
+
+    @passes()
+    def read(x: Any, name: str) -> tuple[Any, Any]:
+        if name in x.__dict__:
+            return object.__getattribute__(x, name), (run_attr, x, name)
+        try:
+            return forward(x, name)
+        except AttributeError as error:
+            tell(error, x, name)
+            raise
+
+    return read
+
+
 def _run_of_module(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     calls.run(back[1], d, shadows)
 

@@ -269,7 +269,12 @@ def run_elsewhere(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     """A callee that was called by way of the run-time rules: shadows are right, but whose cotangents these are is not known."""
     _, inner, place, constants = back
     given = inner[0](inner, d, shadows)
-    if given is not None and any(_matters(c) for k, c in enumerate(given) if k not in constants):
+    for c in given or ():
+        if c is not None:
+            break
+    else:
+        return
+    if any(_matters(c) for k, c in enumerate(given) if k not in constants):
         raise refusal(place)
 
 
