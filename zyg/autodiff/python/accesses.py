@@ -344,7 +344,7 @@ def _reads_plainly(cls: type, name: str) -> bool:
         return False
     found = find(cls, name)
     if cls in CONTAINERS:
-        return type(found) is MethodDescriptorType
+        return type(found) is MethodDescriptorType or type(found) is WrapperDescriptorType
     if cls is FunctionType or cls is SimpleNamespace:  # what it is given by code
         return found is None
     if not attributes.plain_lookup(cls) or not has_plain_shadow(cls):
