@@ -507,6 +507,22 @@ def _run_bind(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, *run_bound_method(back, d, shadows)
 
 
+def _with_function(name: str) -> Any:
+    """The method of a property that makes another one, with a function more; a class derived from it has its own way."""
+    make = getattr(property, name)
+
+    def handler(x: property, f: Any, /) -> tuple[Any, Any]:
+        if type(x) is property:
+            return make(x, f), None
+        return calls.call_foreign_method(getattr(x, name), x, f)
+
+    return handler
+
+
+for _name in ("getter", "setter", "deleter"):
+    calls.method(property, _name)(_with_function(_name))
+
+
 @calls.method(property, "__get__")
 def _property_get(found: property, x: Any, cls: Any = None) -> tuple[Any, Any]:
     if x is None or found.fget is None:

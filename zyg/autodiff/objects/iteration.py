@@ -14,7 +14,7 @@ import functools
 import operator
 from abc import abstractmethod
 from collections.abc import Callable, Generator, ItemsView, KeysView, ValuesView
-from itertools import count, islice, repeat
+from itertools import chain, count, islice, repeat
 from typing import Any
 
 import numpy as np
@@ -372,9 +372,16 @@ def is_label(key: Any) -> bool:
     return type(key) in PLAIN_KEYS or (type(key) is tuple and PLAIN_KEYS.issuperset(map(type, key)))
 
 
+_OF_TUPLES = frozenset({tuple})
+
+
 def place_of_keys(mapping: Any) -> Any:
     """Where the keys of a dict are asked for, if there are any that may carry a derivative."""
     if PLAIN_KEYS.issuperset(map(type, mapping if type(mapping) is dict else own_items(mapping))):
+        return None
+    if _OF_TUPLES.issuperset(map(type, own_items(mapping))) and PLAIN_KEYS.issuperset(
+        map(type, chain.from_iterable(own_items(mapping)))
+    ):
         return None
     if not any(map(is_number_key, own_items(mapping))):
         return None

@@ -92,6 +92,17 @@ def fail(mark: int, error: BaseException) -> None:
 
 def take(exception: BaseException, depth: int = 0) -> Any:
     """The pullback that a callee left with the exception, with cotangents for the operands of the call, or None."""
+    if not depth and not isinstance(exception, Unsupported):
+        held = exception.__dict__
+        back = held.get(_FIRST)
+        if back is None:
+            return None
+        here, entry = sys._getframe(1), exception.__traceback__
+        if entry is not None and entry.tb_frame is here and (entry := entry.tb_next) is not None:
+            frame = entry.tb_frame
+            if frame is not here and later.compile.reverse_of(frame.f_code) is back[0]:  # it was called directly
+                del held[_FIRST]
+                return back
     return taken(exception, depth)[0]
 
 
