@@ -481,7 +481,8 @@ _ABSENT = object()  # (another one: second derivatives pass it as a default)
 
 @known(getattr, exact=True)
 def _getattr(x: Any, name: str, default: Any = MISSING, /) -> tuple[Any, Any]:
-    if _reads_plainly(x, name):
+    known = read_by_name.get(name) if type(name) is str else None
+    if (known is not None and type(x) in known) or later.accesses.reads_plainly(x, name):
         y = getattr(x, name) if default is MISSING else getattr(x, name, _ABSENT)
         if y is _ABSENT:
             return default, (_run_third, None)
@@ -515,12 +516,6 @@ def _run_read(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None or given[0] is None else (None, given[0], None, None)[: back[2]]
 
 
-def _reads_plainly(x: Any, name: Any) -> bool:
-    """Whether an attribute is read, or found missing, without running code, as far as it can be found out quickly."""
-    known = read_by_name.get(name) if type(name) is str else None
-    return (known is not None and type(x) in known) or later.accesses.reads_plainly(x, name)
-
-
 def _run_read_plainly(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     if d is None:
         return
@@ -552,10 +547,13 @@ def _run_third(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(hasattr, exact=True)
 def _hasattr(x: Any, name: str, /) -> tuple[Any, Any]:
-    if later.sought.changes_nothing(x, name):
+    known = read_by_name.get(name) if type(name) is str else None
+    if (known is not None and type(x) in known) or later.sought.changes_nothing(x, name):
+        return hasattr(x, name), None
+    if later.accesses.reads_plainly(x, name):
         return hasattr(x, name), None
     read = later.accesses.asked_by(type(x), name, True)
-    if read is None and (_reads_plainly(x, name) or not objects.attributes.may_run_code(x, name)):
+    if read is None and not objects.attributes.may_run_code(x, name):
         return hasattr(x, name), None
     try:
         _, back = _attempted(x, name) if read is None else later.escaping.attempt(read, x, name)
