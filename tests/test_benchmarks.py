@@ -16,6 +16,7 @@ from benchmarks import (
     ordinary,
     ordinary_arrays,
     ordinary_more,
+    ordinary_third,
     programs,
     small_arrays,
 )
@@ -151,7 +152,7 @@ def test_gradients_by_containers_of_objects(name):
     assert disagreement(*arguments.PROGRAMS[name], gradient_as_called) is None
 
 
-ORDINARY = ordinary.PROGRAMS | ordinary_more.PROGRAMS
+ORDINARY = ordinary.PROGRAMS | ordinary_more.PROGRAMS | ordinary_third.PROGRAMS
 
 
 @each_in_turn
@@ -169,7 +170,7 @@ def test_values_and_gradients_of_ordinary_programs(name):
 
 
 def test_names_of_dynamic_programs_are_unique():
-    tables = [dynamic, everyday, designs, applications, mixed, arguments, ordinary, ordinary_more]
+    tables = [dynamic, everyday, designs, applications, mixed, arguments, ordinary, ordinary_more, ordinary_third]
     names = [name for table in tables for name in table.PROGRAMS]
     assert sorted(set(names)) == sorted(names)
 

@@ -15,8 +15,9 @@ import inspect
 import os
 import sys
 import threading
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 
+from .autodiff.identity import ByIdentity
 from .errors import InternalError
 from .own import is_own
 
@@ -88,18 +89,29 @@ def end(mark: int) -> None:
     if not exceptions:
         return
     del _made.exceptions[mark:]
-    from .autodiff.python.compile import is_half
-
     here = sys._getframe(1)
     seen: set[FrameType] = {here}
     for frame in _frames(exceptions, seen):
         code = frame.f_code
-        if code.co_flags & _SUSPENDED or not (is_half(code) or is_own(code.co_filename)):
-            continue
-        try:
-            frame.clear()
-        except RuntimeError:  # it is running
-            continue
+        emptied = _emptied.get(id(code))
+        if emptied is None:
+            emptied = _is_emptied(code)
+            _emptied.note(code, emptied)
+        if emptied:
+            try:
+                frame.clear()
+            except RuntimeError:  # it is running
+                continue
+
+
+_emptied = ByIdentity()  # by code
+
+
+def _is_emptied(code: CodeType) -> bool:
+    """Whether frames of a code object are zyg's own, or those of forward halves."""
+    from .autodiff.python.compile import is_half
+
+    return not code.co_flags & _SUSPENDED and (is_half(code) or is_own(code.co_filename))
 
 
 # A frame of these may be waiting to go on, and would be closed.

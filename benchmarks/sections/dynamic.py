@@ -26,6 +26,7 @@ from .. import (
     mixed,
     ordinary,
     ordinary_more,
+    ordinary_third,
     small_arrays,
     small_arrays_by_hand,
 )
@@ -223,7 +224,8 @@ def of_everyday(settings: Settings, figures: dict[str, Any]) -> None:
     what = "programs whose arguments are containers of objects, as zyg.gradient takes them: natively where it can"
     compared(settings, figures, what, arguments.PROGRAMS, gradient_as_called)
     what = "ordinary programs, as zyg.gradient takes them: natively where it can"
-    compared(settings, figures, what, ordinary.PROGRAMS | ordinary_more.PROGRAMS, gradient_as_called)
+    programs = ordinary.PROGRAMS | ordinary_more.PROGRAMS | ordinary_third.PROGRAMS
+    compared(settings, figures, what, programs, gradient_as_called)
 
 
 def compared(settings: Settings, figures: dict[str, Any], what: str, programs: dict[str, Any], gradient: Any) -> None:

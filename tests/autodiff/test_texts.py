@@ -217,3 +217,19 @@ def test_lines_that_are_no_text(lines):
     with pytest.raises(csv.Error) as cpython:
         f(2.0)
     assert str(ours.value) == str(cpython.value)
+
+
+def test_the_first_of_two_texts():
+    def f(x):
+        total, d = 0.0, {"a": x, "b": x * x}
+        for u, v in (("a", "b"), ("b", "a"), ("a", "a")):
+            total += d[min(u, v)] * d[max(u, v)] * len(max(u, v))
+        try:
+            total += max("a", x)
+        except TypeError as error:
+            total += len(str(error)) * x
+        return total
+
+    y, back = pullback(f, (0.7,))
+    assert y == f(0.7)
+    assert back(1.0)[0] == pytest.approx(differences.derivative(f, 0.7), rel=1e-8)

@@ -98,6 +98,36 @@ def tell(error: AttributeError, x: Any, name: str) -> None:
         error.name, error.obj = name, x
 
 
+def asked(forward: Any) -> Any:
+    """What reads attributes of any name that nobody has, by the forward half of `__getattr__`. (It stands here to be differentiated.)"""
+
+    @passes()
+    def read(x: Any, name: str) -> tuple[Any, Any]:
+        try:
+            return forward(x, name)
+        except AttributeError as error:
+            tell(error, x, name)
+            raise
+
+    return read
+
+
+def held_or_asked(forward: Any) -> Any:
+    """The same of attributes that an instance may hold."""
+
+    @passes()
+    def read(x: Any, name: str) -> tuple[Any, Any]:
+        if name in x.__dict__:
+            return object.__getattribute__(x, name), (run_attr, x, name)
+        try:
+            return forward(x, name)
+        except AttributeError as error:
+            tell(error, x, name)
+            raise
+
+    return read
+
+
 def _run_of_module(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     calls.run(back[1], d, shadows)
 
@@ -475,6 +505,22 @@ def _bind(f: FunctionType, x: Any, cls: Any = None) -> tuple[Any, Any]:
 
 def _run_bind(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, *run_bound_method(back, d, shadows)
+
+
+def _with_function(name: str) -> Any:
+    """The method of a property that makes another one, with a function more; a class derived from it has its own way."""
+    make = getattr(property, name)
+
+    def handler(x: property, f: Any, /) -> tuple[Any, Any]:
+        if type(x) is property:
+            return make(x, f), None
+        return calls.call_foreign_method(getattr(x, name), x, f)
+
+    return handler
+
+
+for _name in ("getter", "setter", "deleter"):
+    calls.method(property, _name)(_with_function(_name))
 
 
 @calls.method(property, "__get__")

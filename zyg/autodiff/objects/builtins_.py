@@ -23,7 +23,6 @@ from zyg.remedies import remedy
 from ..trying import bodies
 from . import calls, foreign, later, reach, reentry, structure
 from .arithmetic import BINARY_RECORD, by_methods, find, method_of, record_abs, run_kink
-from .backs import run_padded
 from .calls import known
 from .classes import read_by_name, set_by_name, without_flow
 from .cotangents import INERT, VALUES, accumulate, is_number, real_like
@@ -69,10 +68,11 @@ def _query(f: Any, plain: frozenset[type], deep: bool, /, *args: Any, **kwargs: 
 
 def ask(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """The same for a method of a builtin container."""
+    plain = reach.PLAIN
     if (
         not kwargs
-        and (type(x) in reach.PLAIN or _holds_plain(x))
-        and (not args or reach.PLAIN.issuperset(map(type, args)) or all(map(_is_plain, args)))
+        and (type(x) in plain or _holds_plain(x))
+        and (not args or plain.issuperset(map(type, args)) or all(map(_is_plain, args)))
     ):
         return f(x, *args), None
     y, back = reentry.followed(f, (x, *args), kwargs)
@@ -520,28 +520,39 @@ _ABSENT = object()  # (another one: second derivatives pass it as a default)
 
 @known(getattr, exact=True)
 def _getattr(x: Any, name: str, default: Any = MISSING, /) -> tuple[Any, Any]:
-    if _reads_plainly(x, name):
+    known = read_by_name.get(name) if type(name) is str else None
+    if (known is not None and type(x) in known) or later.accesses.reads_plainly(x, name):
         y = getattr(x, name) if default is MISSING else getattr(x, name, _ABSENT)
         if y is _ABSENT:
             return default, (_run_third, None)
-        kind = type(y)
-        if kind in without_flow or (kind is not float and not later.knowledge.flows(kind)):
-            return y, None
-        return y, (_run_read_plainly, x, name)
+        return (y, None) if _is_without_flow(y) else (y, (_run_read_plainly, x, name))
     if default is MISSING:
-        y, back = shift(objects.attributes.record_getattr(x, name))
-        return y, None if back is None else (run_padded, back, 3)
+        read = later.accesses.asked_by(type(x), name)
+        y, back = objects.attributes.record_getattr(x, name) if read is None else read(x, name)
+        return y, None if back is None else (_run_read, back, 3)
+    if later.sought.changes_nothing(x, name):
+        y = getattr(x, name, _ABSENT)
+        if y is _ABSENT:
+            return default, (_run_third, None)
+        if _is_without_flow(y):
+            return y, None
+    read = later.accesses.asked_by(type(x), name, True)
     try:
-        y, back = shift(_attempted(x, name))
-        return y, None if back is None else (run_padded, back, 4)
+        y, back = _attempted(x, name) if read is None else later.escaping.attempt(read, x, name)
+        return y, None if back is None else (_run_read, back, 4)
     except AttributeError as error:
         return default, (_run_third, later.escaping.swallowed(error))
 
 
-def _reads_plainly(x: Any, name: Any) -> bool:
-    """Whether an attribute is read, or found missing, without running code, as far as it can be found out quickly."""
-    known = read_by_name.get(name) if type(name) is str else None
-    return (known is not None and type(x) in known) or later.accesses.reads_plainly(x, name)
+def _is_without_flow(y: Any) -> bool:
+    kind = type(y)
+    return kind in without_flow or (kind is not float and not later.knowledge.flows(kind))
+
+
+def _run_read(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """(run_read, back, how many cotangents to give): of a back that gives that of the object first."""
+    given = calls.run(back[1], d, shadows)
+    return None if given is None or given[0] is None else (None, given[0], None, None)[: back[2]]
 
 
 def _run_read_plainly(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -573,12 +584,18 @@ def _run_third(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None, None, d
 
 
-@known(hasattr)
+@known(hasattr, exact=True)
 def _hasattr(x: Any, name: str, /) -> tuple[Any, Any]:
-    if _reads_plainly(x, name) or not objects.attributes.may_run_code(x, name):
+    known = read_by_name.get(name) if type(name) is str else None
+    if (known is not None and type(x) in known) or later.sought.changes_nothing(x, name):
+        return hasattr(x, name), None
+    if later.accesses.reads_plainly(x, name):
+        return hasattr(x, name), None
+    read = later.accesses.asked_by(type(x), name, True)
+    if read is None and not objects.attributes.may_run_code(x, name):
         return hasattr(x, name), None
     try:
-        back = _attempted(x, name)[1]
+        _, back = _attempted(x, name) if read is None else later.escaping.attempt(read, x, name)
         return True, None if back is None else (_run_asked, back)
     except AttributeError as error:
         back = later.escaping.swallowed(error)
@@ -587,7 +604,7 @@ def _hasattr(x: Any, name: str, /) -> tuple[Any, Any]:
 
 def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     given = calls.run(back[1], None, shadows)
-    return None, None if given is None else given[0]
+    return None if given is None or given[0] is None else (None, given[0], None)
 
 
 @known(setattr, exact=True)

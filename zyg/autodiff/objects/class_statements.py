@@ -14,7 +14,7 @@ from typing import Any
 from zyg.errors import Unsupported
 
 from . import calls, cells, foreign, functions, reentry, structure, subscripts
-from .arithmetic import is_python
+from .arithmetic import find, is_python
 from .calls import known, method
 from .cotangents import Refused
 
@@ -92,11 +92,33 @@ def _note_bases(namespace: dict[str, Any], bases: tuple[Any, ...], resolved: tup
 def _by_type(make: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
     """A class that C code makes, which calls `__set_name__`, `__init_subclass__` and what a metaclass has. The last of `args` is the
     namespace."""
-    made, back = reentry.followed(make, args, keywords, deep=True)
+    if make is type and _is_made_quietly(*args):
+        made, back = type(*args, **keywords), None
+    else:
+        made, back = reentry.followed(make, args, keywords, deep=True)
     made_of(made, args[-1])
     if type(made) is type:
         with_known_code(made)  # as that of `typing.NamedTuple`
     return made, (_run_made, made, args[-1], back)
+
+
+def _is_made_quietly(name: Any, bases: Any, namespace: Any) -> bool:
+    """Whether `type` makes a class of this without running code: no base wants to know of it, and nothing in it wants to know its name."""
+    if type(bases) is not tuple or type(namespace) is not dict:
+        return False
+    for base in bases:
+        if type(base) is not type or any("__init_subclass__" in vars(c) for c in base.__mro__ if c is not object):
+            return False
+    slots = namespace.get("__slots__", ())
+    if type(slots) is not str and not (type(slots) in _LISTED and all(type(slot) is str for slot in slots)):
+        return False
+    return not any(is_python(find(kind, "__set_name__")) for kind in set(map(type, namespace.values())) - _NAMELESS)
+
+
+_LISTED = (tuple, list)
+_NAMELESS = frozenset(
+    {FunctionType, property, staticmethod, classmethod, str, float, int, bool, types.NoneType, CellType}
+)
 
 
 def made_of(made: Any, namespace: dict[str, Any]) -> None:

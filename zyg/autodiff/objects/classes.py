@@ -388,7 +388,7 @@ def attributes_from(exception: Any, values: tuple[Any, ...]) -> tuple[tuple[str,
     found: list[tuple[str, int, range | None]] = []
     for name in names:
         y = getattr(exception, name, None)
-        if not flows(y):
+        if y is None or not flows(y):
             continue
         for k, value in enumerate(values):
             if value is y:

@@ -194,6 +194,9 @@ DRAINED = COPIED | {list}
 # By type: the same for sources of another module.
 DRAINS: dict[type, Callable[[Any], tuple[list[Any], tuple[Any, ...]]]] = {}
 
+# By type: the same of the first items, so many at most.
+FIRST: dict[type, Callable[[Any, int], tuple[list[Any], tuple[Any, ...]]]] = {}
+
 # By type: what brings all items to the end of a list, and gives the pullback of that.
 EXTENDING: dict[type, Callable[[Any, Any], Any]] = {}
 
@@ -313,6 +316,7 @@ __all__ = [
     "DRAINED",
     "DRAINS",
     "EXTENDING",
+    "FIRST",
     "LEADING",
     "UPDATING",
     "again",

@@ -77,7 +77,17 @@ class Quick(chain[Any]):
 def quickly(generator: Generator) -> Quick:
     """The items of a generator, until it ends or fails."""
     before = [0]
-    quick = Quick(_pairs(generator, before))
+    return _quick(generator, _pairs(generator, before), before)
+
+
+def quickly_numbered(generator: Generator, start: int) -> Quick:
+    """The same with their numbers, as `enumerate` gives them to a loop."""
+    before = [0]
+    return _quick(generator, _numbered_pairs(generator, before, start), before)
+
+
+def _quick(generator: Generator, pairs: Any, before: list[int]) -> Quick:
+    quick = Quick(pairs)
     quick.before = before
     quick.generator = generator
     quick.source = generator.record
@@ -106,6 +116,23 @@ def _pairs(generator: Generator, before: list[int]) -> Any:
         for item in generator.forward:
             number = source.items = source.items + 1
             yield item, (run_item, source, number)
+    except GeneratorExit:  # the loop was left
+        raise
+    except BaseException as error:
+        generator.fail(error)
+        before[0] = source.given
+        raise
+    before[0] = source.given
+    source.done = True
+
+
+def _numbered_pairs(generator: Generator, before: list[int], index: int) -> Any:
+    source = generator.record
+    try:
+        for item in generator.forward:
+            number = source.items = source.items + 1
+            yield (index, item), (run_numbered_item, source, number)
+            index += 1
     except GeneratorExit:  # the loop was left
         raise
     except BaseException as error:
@@ -629,6 +656,20 @@ def run_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         sources.skip(reverse, number)
         reverse.resume(d)
         return
+    reverse.left = number - 1
+    try:
+        reverse.steps.send(d)
+    except StopIteration as end:
+        reverse.end(end.value)
+
+
+def run_numbered_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """The same of a tuple of a number and an item."""
+    _, generator, number = back
+    reverse = shadows.reversals.get(id(generator))
+    d = None if d is None else d[1]
+    if reverse is None or reverse.left != number or reverse.steps is None:
+        return run_item(back, d, shadows)
     reverse.left = number - 1
     try:
         reverse.steps.send(d)

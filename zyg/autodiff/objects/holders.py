@@ -59,11 +59,34 @@ def class_for(x: Any, before: Any) -> type[Holder]:
     else:
         _names.update(before.__asked__)  # by run-time functions, too
         names = before.__named__ | before.__asked__
-    scope: dict[str, Any] = {}
-    lines = "".join(f"\n    self.{name} = None" for name in sorted(filter(is_name, names & _names)))
-    exec(f"def __init__(self):{lines or ' pass'}", scope)
-    made = type("Holder", (Holder,), {"__init__": scope["__init__"], "__named__": names, "__asked__": set()})
+    made = _class_with(names)
     CLASSES.note(type(x), made)
+    return made
+
+
+# By the attributes from the start, and all names. A class that a function makes anew at each call has the same ones each time.
+_made: dict[tuple[tuple[str, ...], frozenset[str]], type[Holder]] = {}
+_MANY = 1000
+
+
+def _class_with(names: set[str]) -> type[Holder]:
+    at_start = tuple(sorted(filter(is_name, names & _names)))
+    key = at_start, frozenset(names)
+    made = _made.get(key)
+    if made is None:
+        scope: dict[str, Any] = {}
+        lines = "".join(f"\n    self.{name} = None" for name in at_start)
+        exec(f"def __init__(self):{lines or ' pass'}", scope)
+        made = type("Holder", (Holder,), {"__init__": scope["__init__"], "__named__": names, "__asked__": set()})
+        if len(_made) >= _MANY:
+            _made.clear()
+        _made[key] = made
+    elif made.__asked__:
+        asked = set(made.__asked__)
+        _names.update(asked)
+        if not asked.issubset(at_start):
+            return _class_with(names | asked)
+        made.__asked__.clear()  # for what was there, and had been taken away
     return made
 
 

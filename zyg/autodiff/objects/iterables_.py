@@ -7,7 +7,7 @@ import functools
 import operator
 import types
 from collections import OrderedDict, defaultdict, deque
-from itertools import count, repeat
+from itertools import count, islice, repeat
 from typing import Any
 
 import numpy as np
@@ -585,9 +585,11 @@ def _run_mapped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
                 shadows.add_item(x, at, c)
 
 
-def drain_mapped(mapped: Mapped, types: frozenset[type] | None = None) -> tuple[list[Any], tuple[Any, ...]]:
-    """All that `map` still gives; or up to the first item that is not of these types."""
-    if mapped.places is None and types != frozenset():
+def drain_mapped(
+    mapped: Mapped, types: frozenset[type] | None = None, most: int | None = None
+) -> tuple[list[Any], tuple[Any, ...]]:
+    """All that `map` still gives; or up to the first item that is not of these types; or at most so many."""
+    if most is None and mapped.places is None and types != frozenset():
         made = _mapped_at_once(mapped)
         if made is not None:
             return made
@@ -597,7 +599,7 @@ def drain_mapped(mapped: Mapped, types: frozenset[type] | None = None) -> tuple[
     first: list[int] = []
     drain = (_give_mapped, backs, mapped.lists, first)
     with reentry.undone((draining.run_left, drain), backs):
-        for arguments, at in mapped.begin():
+        for arguments, at in mapped.begin() if most is None else islice(mapped.begin(), most):
             if not first:
                 first.append(at)
             try:
@@ -658,6 +660,11 @@ def _give_mapped(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> 
                     add_part(shadows, shadow, at, c)
 
 
+def _first_mapped(mapped: Mapped, most: int) -> tuple[list[Any], tuple[Any, ...]]:
+    return drain_mapped(mapped, None, most)
+
+
+draining.FIRST[Mapped] = _first_mapped
 iteration.SOURCES[Mapped] = iteration.iterator_pairs
 draining.DRAINS[Mapped] = drain_mapped
 draining.LEADING[Mapped] = _leading_mapped
@@ -685,6 +692,26 @@ def _map(f: Any, iterable: Any, /, *more: Any) -> tuple[Any, Any]:
         return Iterator(in_step.along(_mapping(f), iterator, iterator), "map"), back
     groups = in_step.abreast(iterators)
     return Iterator(in_step.along(_mapping_groups(f), groups, groups), "map"), back
+
+
+def _map_of_one(f: Any, iterable: Any, /) -> tuple[Any, Any]:
+    """The same of a list, or of a tuple, which stays as it is: for that a list gathers what comes to it."""
+    if f is not next and type(f) is not operator.itemgetter:
+        t = type(iterable)
+        if t is tuple:
+            items = [*iterable]
+            return Mapped(f, (items,)), (_run_mapped_tuple, items, len(items))
+        if t is list:
+            return Mapped(f, (iterable,)), None
+    return calls.KNOWN[map](f, iterable)
+
+
+calls.SHORT[map, 2] = _map_of_one
+
+
+def _run_mapped_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = iteration.run_gathered(back, d, shadows)
+    return None if given is None else (None, None, *given)
 
 
 _LONG = 10_000

@@ -14,7 +14,7 @@ import functools
 import operator
 from abc import abstractmethod
 from collections.abc import Callable, Generator, ItemsView, KeysView, ValuesView
-from itertools import count, islice, repeat
+from itertools import chain, count, islice, repeat
 from typing import Any
 
 import numpy as np
@@ -372,9 +372,16 @@ def is_label(key: Any) -> bool:
     return type(key) in PLAIN_KEYS or (type(key) is tuple and PLAIN_KEYS.issuperset(map(type, key)))
 
 
+_OF_TUPLES = frozenset({tuple})
+
+
 def place_of_keys(mapping: Any) -> Any:
     """Where the keys of a dict are asked for, if there are any that may carry a derivative."""
     if PLAIN_KEYS.issuperset(map(type, mapping if type(mapping) is dict else own_items(mapping))):
+        return None
+    if _OF_TUPLES.issuperset(map(type, own_items(mapping))) and PLAIN_KEYS.issuperset(
+        map(type, chain.from_iterable(own_items(mapping)))
+    ):
         return None
     if not any(map(is_number_key, own_items(mapping))):
         return None
@@ -594,20 +601,16 @@ def record_iter(x: Any) -> tuple[Any, Any]:
         return Direct(zip(x, count()), gathered, "tuple_iterator"), (run_gathered, gathered, len(x))
     if t is dict and PLAIN_KEYS.issuperset(map(type, x)):
         return Iterator(zip(x, repeat(None)), "dict_keyiterator"), None
-    method = objects.arithmetic.find_special(type(x), "__iter__")
-    if objects.arithmetic.is_python(method):
-        made, back = _called(x, method)
+    forward = later.special.special_method("__iter__", t, 1)
+    method: Any = objects.arithmetic.find_special(t, "__iter__") if forward is None else None
+    if forward is not None or objects.arithmetic.is_python(method):
+        made, back = objects.calls.call(method.__get__(x, t), ()) if forward is None else forward(x)
         if isinstance(made, Iterator) or objects.arithmetic.is_python(objects.arithmetic.find(type(made), "__next__")):
             return made, back
     iterator, rec = pairs(x)
     if rec is None:
         return iterator if type(x) is range else Iterator(zip(iterator, repeat(None))), None
     return Iterator(iterator), None if rec is NOTHING else rec
-
-
-def _called(x: Any, method: Any) -> tuple[Any, Any]:
-    forward = later.special.special_method("__iter__", type(x), 1)
-    return objects.calls.call(method.__get__(x, type(x)), ()) if forward is None else forward(x)
 
 
 def loop(x: Any) -> tuple[Any, Any]:

@@ -248,6 +248,8 @@ def _of_two(function: Any, handler: Any) -> Any:
         if type(a) in _REAL and type(b) in _REAL:
             y = function(a, b)
             return y, _FIRST if y is a else _SECOND
+        if type(a) is str and type(b) is str:
+            return function(a, b), None
         return handler(a, b)
 
     return short

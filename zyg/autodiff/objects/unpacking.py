@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import calls, iteration, reentry
+from . import calls, draining, iteration, reentry
 from .arithmetic import find, is_python
 from .shadows import add_all
 
@@ -22,6 +22,13 @@ def unpacked(x: Any, number: int) -> tuple[Any, ...]:
         return (*x, (run_unpack_tuple,))
     if type(x) is list and len(x) == number:
         return (*x, (run_unpack_list, x))
+    first = draining.FIRST.get(type(x))
+    if first is not None:
+        items, drain = first(x, number + 1)
+        if len(items) != number:
+            with reentry.undone((draining.run_left, drain)):
+                _check(items, number)
+        return (*items, (_run_first_items, drain))
     if iteration.stepped_as(type(x)) is tuple and len(items := tuple(iteration.own_items(x))) == number:
         return (*items, (run_unpack_tuple,))
     if find(type(x), "__iter__") is None and find(type(x), "__getitem__") is None:
@@ -33,10 +40,21 @@ def unpacked(x: Any, number: int) -> tuple[Any, ...]:
             items.append(item)
             backs.append(back)
             if len(items) > number:
-                raise ValueError(f"too many values to unpack (expected {number})")
-        if len(items) < number:
-            raise ValueError(f"not enough values to unpack (expected {number}, got {len(items)})")
+                break
+        _check(items, number)
     return (*items, (run_unpack, backs, rec) if rec is not None else None)
+
+
+def _check(items: list[Any], number: int) -> None:
+    if len(items) > number:
+        raise ValueError(f"too many values to unpack (expected {number})")
+    if len(items) < number:
+        raise ValueError(f"not enough values to unpack (expected {number}, got {len(items)})")
+
+
+def _run_first_items(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """Of what was made for this alone, or of an iterator, which has its cotangents in shadows."""
+    draining.give(back[1], None if d is None else list(d), shadows)
 
 
 def _run_left(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

@@ -18,7 +18,7 @@ from types import (
     SimpleNamespace,
     WrapperDescriptorType,
 )
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from ..objects.classes import read_by_name, set_by_name
 from ..objects.cotangents import FIELD, INERT, NUMERIC, VALUES
 from ..objects.passing import passes
 from ..trying import bodies
+from .escaping import attempt
 from .knowledge import (
     HEAP_TYPE,
     forgets,
@@ -42,7 +43,7 @@ from .knowledge import (
     note_class,
     was_there_before,
 )
-from .readers import Reader, is_undecided, reader, reader_of_class, setter
+from .readers import Asker, Reader, asker, is_undecided, reader, reader_of_class, setter
 from .sites import CONTAINERS, Methods, nobody
 
 # Operations whose reverse is written out where they were done plainly.
@@ -109,6 +110,10 @@ class Types:
         self.constants: set[Any] = {nobody}
 
 
+# By class: what reads attributes whose names are only known when they are read; None where that is not known. (For plain code, and
+# in `try` bodies.)
+_askers: tuple[dict[type, Asker | None], dict[type, Asker | None]] = {}, {}
+
 readable: dict[tuple[str, bool], Types] = {}
 writable: dict[tuple[str, bool], Types] = {}
 
@@ -137,6 +142,8 @@ def _forget() -> None:
         types.constants.intersection_update((nobody,))
     for plain in (*read_by_name.values(), *set_by_name.values()):
         plain.clear()
+    for known in _askers:
+        known.clear()
 
 
 def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
@@ -181,7 +188,27 @@ def _in_general(name: str, x: Any) -> tuple[Any, Any]:
 
 def reads_plainly(x: Any, name: Any) -> bool:
     """Whether `getattr(x, name)` runs no code, and what it gives has its cotangent in the shadow of `x`."""
+    if _askers[1 if bodies else 0].get(type(x)) is not None and type(name) is str and find(type(x), name) is None:
+        return False
     return _is_noted(read_by_name, x, name, _reads_plainly)
+
+
+def asked_by(cls: type, name: Any, caught: bool = False) -> Asker | None:
+    """What reads an attribute, of any name, of instances that neither hold it nor have it from their class, most likely: `__getattr__` is
+    asked then. None where the class has it, or where that is not known. `caught`: the caller handles exceptions."""
+    known = _askers[1 if caught or bodies else 0]
+    ask = known.get(cls)
+    if ask is None:
+        if cls in known or (method := find(cls, "__getattr__")) is None:
+            return None
+        ask = cast(Asker | None, attempt(asker, cls) if caught else asker(cls))
+        if ask is None and calls.is_tried(method):  # which may come to be known
+            return None
+        note_class(cls)
+        note(known, cls, (cls,), ask)
+        if ask is None:
+            return None
+    return ask if type(name) is str and find(cls, name) is None else None
 
 
 def writes_plainly(x: Any, name: Any) -> bool:
@@ -317,7 +344,7 @@ def _reads_plainly(cls: type, name: str) -> bool:
         return False
     found = find(cls, name)
     if cls in CONTAINERS:
-        return type(found) is MethodDescriptorType
+        return type(found) is MethodDescriptorType or type(found) is WrapperDescriptorType
     if cls is FunctionType or cls is SimpleNamespace:  # what it is given by code
         return found is None
     if not attributes.plain_lookup(cls) or not has_plain_shadow(cls):

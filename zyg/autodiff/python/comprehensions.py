@@ -53,6 +53,7 @@ _DECIDING = {any: True, all: False}
 _LEAVING = frozenset({*_DECIDING, next})
 # What takes all items of what stands behind a star.
 _STARS = frozenset({"call_spread", "list_extend"})
+_UNPACKING = frozenset({"unpack", "unpack_rest"})
 _OPTIMIZED = 0x1  # CO_OPTIMIZED: not the body of a class or a module
 
 Made = tuple[Block, Instr]
@@ -93,8 +94,8 @@ def _take_one(f: Function, namespace: dict[str, Any] | None) -> bool:
 
     for block in f.blocks:
         for at, instr in enumerate(block.instrs):
-            if instr.op in _STARS:
-                generator = makers.get(instr.operands[1])
+            if instr.op in _STARS or instr.op in _UNPACKING:
+                generator = makers.get(instr.operands[0 if instr.op in _UNPACKING else 1])
                 if generator is None or generator[0] is not block or generator[1].op != "call_object":
                     continue
                 made = comprehension(generator[1], frozenset({"<genexpr>"}))
@@ -103,7 +104,8 @@ def _take_one(f: Function, namespace: dict[str, Any] | None) -> bool:
                     body = _body(made, makers, namespace, True)
                 if body is not None:
                     block.instrs.remove(generator[1])
-                    _splice_behind_star(f, block, at - 1, body, generator[1].operands[1])
+                    splice = _splice_to_unpack if instr.op in _UNPACKING else _splice_behind_star
+                    splice(f, block, at - 1, body, generator[1].operands[1])
                     return True
                 continue
             if instr.op != "call_object":
@@ -299,6 +301,54 @@ def _splice_behind_star(f: Function, block: Block, at: int, body: Function, pass
     body.entry.params = []
     block.instrs[at:] = [*before, Instr("jump", targets=[Target(body.entry)], position=instr.position)]
     _put_behind(f, block, [*body.blocks, after])
+
+
+def _splice_to_unpack(f: Function, block: Block, at: int, body: Function, passed: Value) -> None:
+    """The same in the place of the items in `a, b = items` and `a, *b = items`: a list of them; or of one more, which is one too many."""
+    instr = block.instrs[at]
+    items = Value(OBJECT)
+    after = Block(f"{block.name}.made")
+    after.instrs = block.instrs[at:]
+    instr.operands[0] = items
+    _enough_at_yields(body, after, items, instr.attrs.get("count"))
+    end = next(b for b in body.blocks if b.terminator.op == "return")
+    end.instrs[-1] = Instr("jump", targets=[Target(after)], position=instr.position)
+    (iterator,) = body.params
+    replace(body, {iterator: passed})
+    body.entry.params = []
+    enter = Instr("jump", targets=[Target(body.entry)], position=instr.position)
+    block.instrs[at:] = [Instr("list", [], [items], {}, [], instr.position), enter]
+    _put_behind(f, block, [*body.blocks, after])
+
+
+def _enough_at_yields(body: Function, after: Block, items: Value, count: int | None) -> None:
+    """What a generator expression gives comes to a list, until there is more than `count` (None: all)."""
+    blocks: list[Block] = []
+    for block in body.blocks:
+        while True:
+            block.in_generator = True
+            blocks.append(block)
+            at = next((n for n, instr in enumerate(block.instrs) if instr.op == "yield"), None)
+            if at is None:
+                break
+            given = block.instrs[at]
+            append = Instr("list_append", [items, *given.operands], [], {}, [], given.position)
+            if count is None:
+                block.instrs[at] = append
+                blocks.pop()
+                continue
+            rest = Block(f"{block.name}.rest")
+            rest.instrs = block.instrs[at + 1 :]
+            length, more, holds = Value(OBJECT), Value(OBJECT), Value(BOOL)
+            block.instrs[at:] = [
+                append,
+                Instr("call_object", [Const(len, OBJECT), items], [length], {"keywords": ()}, [], given.position),
+                Instr("gt", [length, Const(count, OBJECT)], [more], {}, [], given.position),
+                Instr("truth", [more], [holds], {}, [], given.position),
+                Instr("branch", [holds], targets=[Target(after), Target(rest)], position=given.position),
+            ]
+            block = rest
+    body.blocks[:] = blocks
 
 
 def _put_behind(f: Function, block: Block, inner: list[Block]) -> None:

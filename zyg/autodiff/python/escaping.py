@@ -92,6 +92,17 @@ def fail(mark: int, error: BaseException) -> None:
 
 def take(exception: BaseException, depth: int = 0) -> Any:
     """The pullback that a callee left with the exception, with cotangents for the operands of the call, or None."""
+    if not depth and not isinstance(exception, Unsupported):
+        held = exception.__dict__
+        back = held.get(_FIRST)
+        if back is None:
+            return None
+        here, entry = sys._getframe(1), exception.__traceback__
+        if entry is not None and entry.tb_frame is here and (entry := entry.tb_next) is not None:
+            frame = entry.tb_frame
+            if frame is not here and later.compile.reverse_of(frame.f_code) is back[0]:  # it was called directly
+                del held[_FIRST]
+                return back
     return taken(exception, depth)[0]
 
 
@@ -269,7 +280,12 @@ def run_elsewhere(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     """A callee that was called by way of the run-time rules: shadows are right, but whose cotangents these are is not known."""
     _, inner, place, constants = back
     given = inner[0](inner, d, shadows)
-    if given is not None and any(_matters(c) for k, c in enumerate(given) if k not in constants):
+    for c in given or ():
+        if c is not None:
+            break
+    else:
+        return
+    if any(_matters(c) for k, c in enumerate(given) if k not in constants):
         raise refusal(place)
 
 

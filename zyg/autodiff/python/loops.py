@@ -87,10 +87,14 @@ def loop_apart(call: tuple[Any, ...]) -> tuple[Any, Any]:
             return zip(enumerate(items), count()), (nothing, Numbered(items))
         if type(items) is tuple:
             return zip(enumerate(items), count()), (nothing, NumberedTuple((items,)), run_taken)
+        if type(items) is generators.Generator:
+            return generators.quickly_numbered(items, 0), iteration.NOTHING  # as in `loop`
     elif f is enumerate and len(call) == 3 and enumerate in as_they_are:
         _, items, start = call
         if type(items) is list and type(start) is int:
             return zip(enumerate(items, start), count()), (nothing, Numbered(items))
+        if type(items) is generators.Generator and type(start) is int:
+            return generators.quickly_numbered(items, start), iteration.NOTHING
     as_known(f)
     if calls.forward_of(f) is calls.KNOWN[f]:
         as_they_are.add(f)

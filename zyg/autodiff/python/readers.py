@@ -47,6 +47,7 @@ from .knowledge import (
 _OF_C = frozenset({complex, np.ndarray, deque})
 
 Reader = Callable[[Any], tuple[Any, Any]]
+Asker = Callable[[Any, str], tuple[Any, Any]]
 
 
 def reader(cls: type, name: str) -> Reader | None:
@@ -216,6 +217,19 @@ def _asked(name: str, forward: Any) -> Reader:
     return read
 
 
+def asker(cls: type) -> Asker | None:
+    """What reads attributes that a class has not, of any name: what an instance holds, or what a `__getattr__` gives that is a plain
+    function. None if it is not so."""
+    if not attributes.plain_lookup(cls) or not has_plain_shadow(cls) or issubclass(cls, BaseException):
+        return None
+    if cls.__dictoffset__ and type(find(cls, "__dict__")) is not GetSetDescriptorType:
+        return None
+    forward = _forward_of(find(cls, "__getattr__"), 2)
+    if forward is None:
+        return None
+    return attributes.held_or_asked(forward) if cls.__dictoffset__ else attributes.asked(forward)
+
+
 def _held_or_asked(name: str, forward: Any) -> Reader:
     """`__getattr__` is asked for what the instance does not hold. (An AttributeError on the way costs more than all else.)"""
 
@@ -373,4 +387,4 @@ def _run_by_setting_descriptor(back: tuple[Any, ...], d: Any, shadows: Any) -> A
     return None if given is None else given[1:]
 
 
-__all__ = ["reader", "reader_of_class", "setter"]
+__all__ = ["asker", "reader", "reader_of_class", "setter"]

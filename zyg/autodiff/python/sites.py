@@ -16,6 +16,7 @@ from types import (
     FunctionType,
     MethodDescriptorType,
     MethodType,
+    MethodWrapperType,
     ModuleType,
     WrapperDescriptorType,
 )
@@ -208,6 +209,12 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
             return partial(calls.call_wrongly, f)  # (others are looked up here each time)
         _note_method_of_builtin(f, site[_TABLE])
         return forward
+    if t is MethodWrapperType and type(f.__self__) in CONTAINERS and f.__name__ != "__init__":
+        forward = objects.forward_of(f)
+        if not calls.takes(forward, arity):
+            return partial(calls.call_wrongly, f)
+        _note_method_of_builtin(f, site[_TABLE])
+        return forward
     if t is partial and not has_ruled_instances(t):
         made = objects.functools_.forward_of_partial(f, arity)
         if made is not None:
@@ -338,7 +345,7 @@ _BUILTIN = frozenset(CONTAINERS) | DATES | objects.matches.OF_TEXT
 _REALS = frozenset({int, float})
 
 
-def _note_method_of_builtin(f: BuiltinFunctionType, table: Methods | None) -> None:
+def _note_method_of_builtin(f: BuiltinFunctionType | MethodWrapperType, table: Methods | None) -> None:
     """A method bound to an instance of a builtin class, or of one derived from it."""
     if table is None or f.__name__ != table.name:
         return
