@@ -44,9 +44,17 @@ MADE = {
     "sorted": lambda x, k: np.sort(windows(x), axis=-1),
     "running sums": lambda x, k: windows(x).cumsum(axis=0),
     "two results": lambda x, k: np.modf(windows(x))[1],
+    "an axis of them split": lambda x, k: _split(windows(x), 0) * 2,
+    "one axis split": lambda x, k: _split(sliding_window_view(x, 3, axis=0)[::-1], 0) + 1,
+    "the windows split": lambda x, k: _split(sliding_window_view(x, 4, axis=1).T, 0) + 1,
+    "two axes in one": lambda x, k: windows(x).reshape(24, 3, 2) * 2,
     "written to": lambda x, k: _written(windows(x) * 2),
 }
 X, K = np.random.default_rng(3).normal(size=(6, 7)), np.arange(6.0).reshape(3, 2)
+
+
+def _split(made, axis):
+    return made.reshape(*made.shape[:axis], -1, 2, *made.shape[axis + 1 :])
 
 
 def _written(made):

@@ -41,3 +41,18 @@ def test_products(product):
 def test_what_they_choose_has_a_derivative():
     f = lambda x, b: np.sum(x[b @ np.outer(b, b)] ** 3)
     np.testing.assert_allclose(zyg.gradient(f, x, b)[0], np.where(b, 3 * x**2, 0))
+
+
+@pytest.mark.parametrize("subscripts", ["ij->ji", "ii->i", "ij", "...", "i...->...i"])
+def test_what_is_no_sum_is_a_view(subscripts):
+    def f(a):
+        seen = np.einsum(subscripts, a)
+        seen[0] = True
+        a[1] = False
+        return seen
+
+    expected, got = B & False, B & False
+    result, found = f(expected), zyg.jit(f)(got)
+    np.testing.assert_array_equal(got, expected)
+    np.testing.assert_array_equal(found, result)
+    assert np.shares_memory(found, got)

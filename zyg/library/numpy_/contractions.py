@@ -123,7 +123,14 @@ def einsum(
             )
     if not operands_:
         e.throw("ValueError", "must specify the einstein sum subscripts string and at least one operand")
-    made = of_one_type(e, "np.einsum", operands_, lambda given: _contraction_of(e, text, given))
+    if (
+        len(operands_) == 1
+        and isinstance(operands_[0], arrays.ARRAYS)
+        and _sums_nothing(text, arrays.ndim(operands_[0]))
+    ):
+        made = _contraction_of(e, text, [operands_[0]])  # a view, of bools too
+    else:
+        made = of_one_type(e, "np.einsum", operands_, lambda given: _contraction_of(e, text, given))
     if isinstance(out, arrays.ARRAYS) and element_type(e, made) is not arrays.element_type(out):
         raise e.refuse(
             "np.einsum(out=...) of another type than the result", hint="assign it: out[...] = np.einsum(...)"
@@ -164,6 +171,15 @@ def _contraction_of(e: Evaluator, text: str, given: list[Abstract]) -> Abstract:
         if len(given) > 1:
             made = orders.contracted(e, made, given, inputs, output)
     return made
+
+
+def _sums_nothing(text: str, ndim: int) -> bool:
+    """Whether all axes of the only operand are axes of the result."""
+    try:
+        (letters,), output = parse_subscripts(text, [ndim])
+    except ValueError:  # which is told where it is evaluated
+        return False
+    return {*letters} == {*output}
 
 
 def _multiplies_matrices(text: str, ndims: list[int]) -> bool:
