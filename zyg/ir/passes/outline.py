@@ -21,7 +21,7 @@ from .rewriting import replace_uses, using_blocks
 
 _STACKS = frozenset({"push", "pop", "reserve", "rewind", "cursor", "drop", "stack"})
 _ACCESSES = frozenset({"load", "store", "accum"})
-_MOVED = (having("pure", "read") | _ACCESSES | {"poll", "jump", "branch"}) - {"call"}
+_MOVED = (having("pure", "read") | _ACCESSES | {"poll", "jump", "branch", "switch"}) - {"call"}
 _SOME = 4  # calls of loops in lanes, from which on they are most of a function among many
 _LITTLE = 24  # instructions of a loop with stacks that is not worth the pipeline for all that is around it
 
@@ -80,12 +80,28 @@ def _outline(module: Module, function: Function) -> bool:
         views, used = Views(function), using_blocks(function)
         for loop in loops:  # outer before inner
             if gone.isdisjoint(loop.blocks) and not wanted.isdisjoint(loop.blocks):
+                _enter_once(function, loop)
                 made = _results(function, used, loop)
                 if made is not None:
                     replaced |= _move(module, function, views, loop, made)
                     gone |= loop.blocks
     replace_uses(function, replaced)
     return bool(gone)
+
+
+def _enter_once(function: Function, loop: Loop) -> None:
+    """Of several ways into a loop, make one block from which it is entered."""
+    if len(loop.entering) < 2:
+        return
+    params = [Value(p.type, p.name) for p in loop.header.params]
+    before = Block(f"{loop.header.name}.before", params)
+    before.instrs = [
+        Instr("jump", targets=[Target(loop.header, list(params))], position=loop.header.instrs[0].position)
+    ]
+    for _, edge in loop.entering:
+        edge.block = before
+    loop.entering[:] = [(before, before.terminator.targets[0])]
+    function.blocks.insert(function.blocks.index(loop.header), before)
 
 
 def _results(function: Function, used: dict[Value, set[Block]], loop: Loop) -> list[Value] | None:
