@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.autodiff.tried import derivative, in_a_try
 from tests.oracles import differences
 from zyg.autodiff.objects.api import pullback
 
@@ -270,20 +271,6 @@ PROGRAMS: dict[str, Any] = {
         through_several_calls, the_same_function_again,
     )
 }  # fmt: skip
-
-
-def derivative(f: Any, x: float) -> float:
-    return pullback(f, (x,))[1](1.0)[0] or 0.0
-
-
-def in_a_try(f):
-    def program(x):
-        try:
-            return f(x)
-        except ZeroDivisionError:
-            return 0.0
-
-    return program
 
 
 @pytest.mark.parametrize("watched", [False, True], ids=["plain", "watched"])

@@ -35,7 +35,6 @@ def test_classes_that_are_made_anew():
                 assert back(1.0)[0] == pytest.approx(differences.derivative(f, x), rel=1e-8)
 
 
-@pytest.mark.skipif(holders._DEFAULTS_BY_CLASS, reason="holders are of one class there")
 def test_holders_of_classes_that_are_alike_are_of_one_class():
     program_of_one = lambda x: program(x, ("p",))
     for _ in range(3):

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.autodiff.tried import derivative, in_a_try
 from tests.oracles import differences
 from zyg.autodiff.objects.api import pullback
 from zyg.autodiff.python.sought import changes_nothing
@@ -287,20 +288,6 @@ PROGRAMS: dict[str, Any] = {
         settings, defaults, dotted, missing, delegating, counting, noting, making, beside, on_text, changed, raising, in_try_statements
     )
 }  # fmt: skip
-
-
-def derivative(f: Any, x: float) -> float:
-    return pullback(f, (x,))[1](1.0)[0]
-
-
-def in_a_try(f):
-    def program(x):
-        try:
-            return f(x)
-        except ZeroDivisionError:
-            return 0.0
-
-    return program
 
 
 @pytest.mark.parametrize("watched", [False, True], ids=["plain", "watched"])

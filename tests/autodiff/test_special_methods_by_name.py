@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.autodiff.tried import derivative, in_a_try
 from tests.oracles import differences
 from zyg.autodiff.objects.api import pullback
 
@@ -105,20 +106,6 @@ def failing(x):
 
 
 PROGRAMS: dict[str, Any] = {f.__name__: f for f in (of_lists, of_dicts, of_several, of_derived, in_functions, failing)}
-
-
-def derivative(f: Any, x: float) -> float:
-    return pullback(f, (x,))[1](1.0)[0] or 0.0
-
-
-def in_a_try(f):
-    def program(x):
-        try:
-            return f(x)
-        except ZeroDivisionError:
-            return 0.0
-
-    return program
 
 
 @pytest.mark.parametrize("watched", [False, True], ids=["plain", "watched"])
