@@ -104,11 +104,7 @@ def laid_as(
     from .arrays import dims
 
     shape = dims(e, made)
-    steps = (
-        _steps_of_all(e, shape, operands, seeming)
-        if axes is None
-        else _steps_of_all(e, dims(e, operands[0]), operands, seeming)
-    )
+    steps = _steps_of_all(e, shape if axes is None else dims(e, operands[0]), operands, seeming)
     return made if steps is None else _iterated(e, made, shape, steps, axes)
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zyg.ir.core import Const, Value, array_type, const
 
 from .sized import is_known_one, is_not_one
+from .turned import same
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator
@@ -72,17 +73,13 @@ def split(e: Evaluator, array: Value, shape: Sequence[Value]) -> list[int] | Non
     one or several then, which it can always be seen as."""
     own = [e.dim(array, axis) for axis in range(array_type(array).ndim)]
     begin = end = 0
-    while begin < min(len(own), len(shape)) and _same(own[begin], shape[begin]):
+    while begin < min(len(own), len(shape)) and same(own[begin], shape[begin]):
         begin += 1
-    while end < min(len(own), len(shape)) - begin and _same(own[-1 - end], shape[-1 - end]):
+    while end < min(len(own), len(shape)) - begin and same(own[-1 - end], shape[-1 - end]):
         end += 1
     if len(own) - begin - end != 1 or len(shape) - begin - end < 1:
         return None
     return [*range(begin), *[begin] * (len(shape) - begin - end), *range(begin + 1, len(own))]
-
-
-def _same(x: Value, y: Value) -> bool:
-    return x is y or isinstance(x, Const) and isinstance(y, Const) and x.value == y.value
 
 
 def known_order(

@@ -118,7 +118,7 @@ def transposed_alike(
         source, own = next(rest)
         array: Abstract = ArrayValue(source)
         if shape is not None and own != shape and array_type(source).layout == "C":
-            equal = all(_same(x, y) or is_long(e, x) for x, y in zip(own, shape, strict=True))
+            equal = all(same(x, y) or is_long(e, x) for x, y in zip(own, shape, strict=True))
             array = reshaped(e, array, [shape[axis] for axis in to]) if equal else array
         result.append(array)
     return result, to
@@ -129,13 +129,13 @@ def _lie_alike(e: Evaluator, shapes: list[list[Value]], rows: list[Value]) -> bo
     lengths are. Of two axes an array says how they lie if it has more than one element along both."""
     if any(all(is_long(e, d) for d in s) for s in shapes):
         return True
-    if any(not any(is_long(e, s[-1]) or _same(d, s[-1]) for s in shapes) for d in rows):
+    if any(not any(is_long(e, s[-1]) or same(d, s[-1]) for s in shapes) for d in rows):
         return False
     # Along an axis along which all arrays go on, or none, each array says it of that and any along which itself goes on.
     along = [[s[axis] for s in shapes] for axis in range(len(shapes[0]))]
-    differ = [d for d in along if not (all(_same(x, d[0]) for x in d) or all(is_long(e, x) for x in d))]
+    differ = [d for d in along if not (all(same(x, d[0]) for x in d) or all(is_long(e, x) for x in d))]
     return len(differ) < 2
 
 
-def _same(x: Value, y: Value) -> bool:
+def same(x: Value, y: Value) -> bool:
     return x is y or isinstance(x, Const) and isinstance(y, Const) and x.value == y.value
