@@ -605,16 +605,32 @@ def arrays_read(
     function: Any, args: Iterable[Any], accept: Callable[[Any], None] | None = check_apart, exact: bool = True
 ) -> tuple[Any, ...]:
     """The global and captured arrays for which `native_pullback` has refused this call."""
+    return getattr(why_not_native(function, args, accept, exact), "inputs", ())
+
+
+def why_not_native(
+    function: Any, args: Iterable[Any], accept: Callable[[Any], None] | None = check_apart, exact: bool = True
+) -> Unsupported | None:
+    """For what `native_pullback` has refused this call, if it has."""
     from .callables import DISPATCHER
 
     native = _natives.get((id(getattr(function, "__code__", function)), accept, exact))
     refusals = None if native is None else getattr(native, DISPATCHER).refusals
     refusal = None if refusals is None else refusals.find((function, *args), {})
-    return getattr(refusal.error, "inputs", ()) if refusal is not None else ()
+    return None if refusal is None else refusal.error
 
 
 def _not_native(transform: Transform, args: tuple[Any, ...], keywords: dict[str, Any], refusal: Refusal) -> None:
     return None
 
 
-__all__ = ["LIMIT", "ObjectPullback", "Refusal", "Refusals", "fall_back", "native_pullback", "python_pullback"]
+__all__ = [
+    "LIMIT",
+    "ObjectPullback",
+    "Refusal",
+    "Refusals",
+    "fall_back",
+    "native_pullback",
+    "python_pullback",
+    "why_not_native",
+]

@@ -52,6 +52,10 @@ class Rule:
     def says_what_it_returns(self) -> bool:
         return self.returns is not _NOTHING
 
+    def takes(self, names: Iterable[str]) -> bool:
+        """Whether the rule has parameters that are passed by these names."""
+        return {*parameters_of(self.function)[0], *keyword_only(self.function)}.issuperset(names)
+
     def bind(
         self, args: Iterable[T], keywords: dict[str, T], constant: Callable[[Any], T]
     ) -> tuple[list[T], dict[str, T]]:

@@ -8,6 +8,7 @@ import pytest
 import zyg
 from tests.turns import each_in_turn
 from zyg.errors import Unsupported
+from zyg.fallback import python_pullback
 from zyg.library.intrinsics import unsupported
 
 
@@ -58,3 +59,51 @@ def test_integers_in_steps():
     for start, stop, step in ((3, 20, 1), (20, 3, -1), (0, 100, 7), (-5, -40, -3), (2**62, 2**62 + 9, 1), (9, 1, 1)):
         found = zyg.jit(lambda n, stop=stop, step=step: np.arange(n, stop, step))(start)
         assert found.dtype == np.int64 and np.array_equal(found, np.arange(start, stop, step))
+
+
+SPECIAL, LINALG = pytest.importorskip("scipy.special"), pytest.importorskip("scipy.linalg")
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize(
+    "function, name",
+    [
+        (lambda a: np.pad(a, 1, mode="reflect", reflect_type="odd").sum(), r"np\.pad\(reflect_type=\.\.\.\)"),
+        (lambda a: SPECIAL.logsumexp(a, return_sign=True)[0], r"scipy\.special\.logsumexp\(return_sign=\.\.\.\)"),
+        (lambda a: np.linalg.trace(a, dtype=np.float64), r"np\.linalg\.trace\(dtype=\.\.\.\)"),
+        (lambda a: LINALG.solve(a, np.ones(2), assume_a="pos").sum(), r"scipy\.linalg\.solve\(assume_a=\.\.\.\)"),
+        (lambda a: np.matmul(a, a, axes=[(0, 1)] * 3).sum(), r"np\.matmul\(axes=\.\.\.\)"),
+        (lambda a: SPECIAL.factorial(a, extend="complex").real.sum(), r"scipy\.special\.factorial\(.*extend"),
+    ],
+)
+def test_derivatives_are_refused_by_the_same_name(function, name):
+    a = np.array([[2.0, 1.0], [1.0, 3.0]])
+    with pytest.raises(Unsupported, match=name):
+        zyg.jit(function)(a)
+    with pytest.raises(Unsupported, match=f"a derivative through .*{name}") as caught:
+        zyg.gradient(function, a)
+    assert "test_numpy_arguments.py" in str(caught.value) and "instead: " in str(caught.value)
+
+
+def test_results_that_are_written_to_an_array_through_python():
+    def f(a, b):
+        c = np.fft.fft(a * a, out=b)
+        return np.abs(b[1]) + c[2].real + np.abs(b[2])
+
+    a = np.array([0.3, -1.0, 2.0, 0.7])
+    with pytest.raises(Unsupported, match=r"np\.fft\.fft\(out=\.\.\.\)"):
+        zyg.jit(f)(a, np.empty(4, complex))
+    with pytest.warns(zyg.FallbackWarning, match=r"np\.fft\.fft\(out="):
+        found, _ = zyg.gradient(f, a, np.empty(4, complex))
+    step = 1e-6 * np.eye(4)
+    expected = [(f(a + h, np.empty(4, complex)) - f(a - h, np.empty(4, complex))) / 2e-6 for h in step]
+    assert found == pytest.approx(expected, rel=1e-7)
+
+
+def test_functions_of_grids_may_have_keywords():
+    def f(a):
+        return np.fromfunction(lambda i, j, a, b=2.0: a * a * i + b * j, (2, 3), a=a).sum()
+
+    assert zyg.jit(f)(3.0) == f(3.0)
+    assert zyg.gradient(f, 3.0) == (18.0,)
+    assert python_pullback(f, (3.0,), {})[1](1.0) == (18.0,)

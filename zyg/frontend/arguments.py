@@ -58,7 +58,9 @@ def unsupported(e: Evaluator, called: Any, argument: str, v: Abstract, instead: 
     return e.refuse(
         f"{shown(called)}({argument}=...) in native code",
         types=[(argument, describe(v, e.heap))],
-        hint=instead.get(argument, f"leave `{argument}` out, or call {shown(called)} outside of native code"),
+        hint=instead.get(
+            argument, f"leave `{argument}` out, or call {shown(called)} outside of the function and pass what it gives"
+        ),
     )
 
 

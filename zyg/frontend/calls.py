@@ -113,6 +113,9 @@ def _by_rule(
     e.inference.guard("rule", function, rule)
     if rule is None:
         return None
+    entry = registry.find(function) if _is_own_rule(rule) else None
+    if entry is not None:
+        args, keywords = fitting(e, entry, function, args, keywords)
     from zyg.library.custom import call_with_rule
 
     return call_with_rule(e, rule, args, keywords)

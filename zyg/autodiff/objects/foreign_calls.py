@@ -41,7 +41,7 @@ def _call_simply(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     operands = (f.__self__, *args, *kwargs.values())
     if type(value) in _NUMBERS or (type(value) is tuple and _SIMPLE.issuperset(map(type, value))):
         return value, (_run_simply, f, operands)
-    return _refused_later(f, foreign.name_of(f), value, operands)
+    return foreign.result(value, *_what_is_refused(f, foreign.name_of(f), args, kwargs), operands)
 
 
 def _run_simply(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -56,7 +56,7 @@ def _run_simply(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def _refusal(f: Any, place: Any) -> Unsupported:
-    what, hint = _what_is_refused(f, foreign.name_of(f))
+    what, hint = _what_is_refused(f, foreign.name_of(f), (), {})
     return Unsupported(what, foreign.position_of(place), hint=hint)
 
 
@@ -120,7 +120,7 @@ def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: An
     value, entered = objects.reentry.followed(f, args, kwargs, True, (owner,), before)
     if items is not None:
         operands = (*operands, items)
-    value, back = _refused_later(f, name, value, operands)
+    value, back = foreign.result(value, *_what_is_refused(f, name, args, kwargs), operands)
     if before is not None:
         changed = objects.watched.changed(before)
         written = _written(f, owner, args, kwargs)
@@ -135,18 +135,17 @@ def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: An
     return value, back if entered is None else (run_entered, back, entered)
 
 
-def _refused_later(f: Any, name: str, value: Any, operands: tuple[Any, ...]) -> tuple[Any, Any]:
-    """What foreign code gave, with a back that refuses."""
-    return foreign.result(value, *_what_is_refused(f, name), operands)
-
-
-def _what_is_refused(f: Any, name: str) -> tuple[str, str]:
+def _what_is_refused(f: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, str]:
     """A message, and a hint."""
     what = f"a derivative through `{name}`, which zyg cannot see into"
     if user_rules.tangent_of(f) is not None:
         what = f"a derivative in reverse mode through `{name}`, which has a rule for forward mode only"
     hint = f"{rule_of(name)}, or wrap its arguments in zyg.stop_gradient"
     if library_calls.knows(f):
+        why = library_calls.why_refused(f, args, kwargs)
+        if why is not None:
+            what = f"a derivative through `{name}`, which comes from native code; that refuses {why.what.removesuffix(' in native code')}"
+            return what, f"{why.hint or 'change that'}, or wrap its arguments in zyg.stop_gradient"
         hint = "call it in a function of its own with @zyg.jit, which gives a new array or a number, or wrap its arguments in zyg.stop_gradient"
     return what, hint
 

@@ -15,7 +15,7 @@ import numpy as np
 
 import zyg
 from zyg.errors import Unsupported
-from zyg.fallback import check_reading, kinds_of, native_pullback
+from zyg.fallback import check_reading, kinds_of, native_pullback, why_not_native
 from zyg.library import registry
 
 from . import foreign, native, structure, user_rules
@@ -94,7 +94,7 @@ class _Parts:
 
     def _written(self, value: Any) -> tuple[str, Shape]:
         t = type(value)
-        if t is float or t is int or t is complex or t in OF_NUMPY:
+        if t is float or t is int or t is complex or t in OF_NUMPY or t in _WIDER:
             self.count += 1
             return f"a{self.count - 1}", True
         if value is None or t is bool or t is str:
@@ -182,14 +182,51 @@ def call_entry(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
     return made[0], (run_call, made[1], call.shapes, _held(call.shapes, call.values), call.of_function)
 
 
+def why_refused(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Unsupported | None:
+    """What native code has said against a call that it did not take."""
+    call = recognised(f, args, kwargs)
+    if call is None:
+        return None
+    operands = widened(leaves(call.shapes, call.values))
+    return why_not_native(call.called, operands, _accepted(call.called), getattr(call.called, "exact", True))
+
+
 def pulled(called: Any, operands: Any) -> tuple[Any, Any] | None:
-    """(value, back) of a function of numbers and arrays by native code, None if it does not take it."""
-    made = native_pullback(called, operands, _accepted(called), getattr(called, "exact", True))
+    """(value, back) of a function of numbers and arrays by native code, None if it does not take it. Of types that it has not the value is
+    NumPy's, and the derivative that by wider ones."""
+    wide = widened(operands)
+    made = native_pullback(called, wide, _accepted(called), getattr(called, "exact", True))
     if made is None:
         return None
-    value, back = native.as_in_python(*made), made[1]
+    value, back = native.as_in_python(*made) if wide is operands else called(*operands), made[1]
     forms = [structure.form(a) for a in operands]
     return value, (user_rules.run, back, called, forms, structure.form(value), None, (), len(operands), None)
+
+
+# Types of numbers that native code has not, and those in which it computes their derivatives.
+_WIDER: dict[Any, Any] = {np.float16: np.float64, np.complex64: np.complex128} | dict.fromkeys(
+    (np.int8, np.int16, np.uint16, np.uint32), np.int64
+)
+
+
+def widened(operands: Any) -> Any:
+    """Numbers and arrays as native code has them; the same operands where they are so already."""
+    if not any(kind_of_number(x) in _WIDER for x in operands):
+        return operands
+    return [x.astype(_WIDER[kind]) if (kind := kind_of_number(x)) in _WIDER else x for x in operands]
+
+
+def kind_of_number(x: Any) -> type:
+    """Its own type, of an array that of its elements."""
+    return x.dtype.type if isinstance(x, np.ndarray) else type(x)
+
+
+def _in_types_of(like: Any, value: Any) -> Any:
+    """A value, or its cotangent, in the types that another one has."""
+    if isinstance(value, (tuple, list)):
+        items = map(_in_types_of, like, value)
+        return type(like)(*items) if hasattr(like, "_fields") else type(like)(items)
+    return value.astype(like.dtype) if isinstance(like, np.ndarray) else type(like)(value)
 
 
 def _partly(what: str, f: Any, called: Any, operands: Sequence[Any]) -> tuple[Any, Any] | None:
@@ -294,7 +331,7 @@ def run_into(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def entry_in_python(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    called, shapes, of_function, active = required(f, args, kwargs)
+    called, shapes, of_function, active, like = required(f, args, kwargs)
     values = (
         (*args, *kwargs.values())
         if of_function or isinstance(f.__self__, np.ufunc)
@@ -302,18 +339,20 @@ def entry_in_python(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
     )
     operands = leaves(shapes, values)
     kept = [saved(a) for a in operands]  # arrays may be written before the derivative is asked for
-    value = entry_value(called, *kept)
+    kept = kept if like is None else widened(kept)
+    whole = entry_value(called, *kept)
+    value = whole if like is None else _in_types_of(like, whole)
     forms = [structure.form(a) for a in operands]
     if active is None:
 
         def back(d: Any) -> Any:
-            return entry_cotangents(called, d, *kept)
+            return entry_cotangents(called, d if like is None else _in_types_of(whole, d), *kept)
 
         inner = (user_rules.run, back, called, forms, structure.form(value), None, (), len(operands), None)
     else:
 
         def some(d: Any) -> Any:
-            return partial_cotangents(called, active, d, *kept)
+            return partial_cotangents(called, active, d if like is None else _in_types_of(whole, d), *kept)
 
         by = [forms[k] for k in active]
         given = (user_rules.run, some, called, by, structure.form(value), None, (), len(active), None)
@@ -322,12 +361,15 @@ def entry_in_python(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
 
 
 def required(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """What is called natively, with what; and by which operands the derivative is, if not by all."""
+    """What is called natively, with what; by which operands the derivative is, if not by all; and NumPy's value, if native code computes
+    in wider types."""
     call = recognised(f, args, kwargs)
     assert call is not None
     operands = leaves(call.shapes, call.values)
-    whole = native_pullback(call.called, operands, _accepted(call.called)) is not None
-    return call.called, call.shapes, call.of_function, None if whole else _active_among(call.called, operands)
+    wide = widened(operands)
+    whole = native_pullback(call.called, wide, _accepted(call.called)) is not None
+    active = None if whole else _active_among(call.called, wide)
+    return call.called, call.shapes, call.of_function, active, None if wide is operands else call.called(*operands)
 
 
 def entry_value(called: Any, *operands: Any) -> Any:
@@ -420,5 +462,5 @@ def run_behind_constants(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 __all__ = [
     "call_entry", "call_entry_cotangents", "call_partial_cotangents", "entry_cotangents", "entry_value", "knows",
-    "partial_cotangents", "pulled",
+    "partial_cotangents", "pulled", "why_refused",
 ]  # fmt: skip

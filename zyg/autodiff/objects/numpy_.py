@@ -331,7 +331,7 @@ def as_operand(x: Any) -> tuple[Any, Any]:
         made, back = as_operand(items)
         return made, (_run_array_of_own, back, listed)
     made = np.array(x)
-    return made, (run_array_of, made, objects.structure.form(x))
+    return made, (run_array_of, made, objects.structure.form(x), reals_in(x, made))
 
 
 def _run_array_of_own(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -343,7 +343,22 @@ def _run_array_of_own(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def run_array_of(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """The cotangent of what an array was made of; it flows where that is a tuple."""
     c = shadows.take_array(back[1])
-    return None if c is None else objects.structure.scatter(back[2], c, shadows)
+    return None if c is None else objects.structure.scatter(back[2], real_where(back[3], c), shadows)
+
+
+def reals_in(x: Any, made: np.ndarray) -> Any:
+    """Which items of nested lists are real, of which a complex array was made: their cotangents are real, too. None if there are none."""
+    return _reals_in(x) if made.dtype.kind == "c" else None
+
+
+def _reals_in(x: Any) -> Any:
+    return tuple(map(_reals_in, x)) if isinstance(x, (list, tuple)) else not np.iscomplexobj(x)
+
+
+def real_where(reals: Any, c: Any) -> Any:
+    if type(reals) is tuple and type(c) is not Refused:
+        return [real_where(real, part) for real, part in zip(reals, c)]
+    return c.real if reals is True else c
 
 
 # --------------------------------------------------------------------------------------------------- elementwise

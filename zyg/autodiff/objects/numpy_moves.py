@@ -11,7 +11,7 @@ from zyg.errors import Unsupported
 from . import calls, foreign, memory, structure
 from .calls import known
 from .cotangents import Refused, is_number
-from .numpy_ import OF_OBJECTS, as_operand, give, keeps, refuse, taken
+from .numpy_ import OF_OBJECTS, as_operand, give, keeps, real_where, reals_in, refuse, taken
 from .numpy_entries import arguments, foreign_call, known_as, only, run_moved_list
 from .shadows import owner_of
 
@@ -123,7 +123,7 @@ def array_of(f: Any, x: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> tu
         y = f(x, dtype, *args, **kwargs)
         if y.dtype.kind in "mM":
             return foreign.result(y, *OF_OBJECTS, (f, x))
-        return y, (_run_array, y, form) if y.dtype.kind in "fciu" else None
+        return y, (_run_array, y, form, reals_in(x, y)) if y.dtype.kind in "fciu" else None
     y = f(x, dtype, *args, **kwargs)
     if isinstance(x, np.ndarray) and owner_of(y) is owner_of(x):
         return y, None
@@ -131,13 +131,13 @@ def array_of(f: Any, x: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> tu
 
 
 def _run_array(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, y, form = back
+    _, y, form, reals = back
     c = shadows.take_array(y)
     if c is None:
         return None
     if type(c) is Refused:
         return None, structure.refuse(form, c, shadows)
-    return None, structure.scatter(form, c, shadows)
+    return None, structure.scatter(form, real_where(reals, c), shadows)
 
 
 def run_copied(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from zyg import composed
+from zyg.autodiff import objects
 from zyg.errors import Misuse, Unsupported
 from zyg.rules import Rule, is_users, keyword_only, parameters_of, tangent_rule_for
 
@@ -37,6 +38,8 @@ BEYOND = 1 << 30  # in place of a position: there is no cotangent
 
 def call(rule: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """(value, back) of `f(*args, **kwargs)` by its rule."""
+    if kwargs and not is_users(rule) and not rule.takes(kwargs):
+        return objects.calls.call_foreign(f, *args, **kwargs)
     note_met(rule)
     order: Any = None
     positional: Any = args

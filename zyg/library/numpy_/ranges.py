@@ -14,7 +14,7 @@ from zyg.frontend.scalars import to_int
 from zyg.frontend.values import Abstract, Known, Number, describe, is_number, known, number_type
 from zyg.ir.types import F64, I64
 
-from ..intrinsics import unsupported
+from ..intrinsics import cut, unsupported
 from ..registry import emits, implements
 from .common import inexact_dtype, result_dtype
 
@@ -102,7 +102,7 @@ def linspace(
 def between_numbers(start: Any, stop: Any, num: int, endpoint: bool, work: Any) -> Any:
     result = np.empty(num, work)
     delta = stop - start
-    div = num - 1 if endpoint else num
+    div = cut(num - 1 if endpoint else num)
     step = work.type(math.nan)
     if div > 0:
         step = delta / div
@@ -123,7 +123,7 @@ def between_numbers(start: Any, stop: Any, num: int, endpoint: bool, work: Any) 
 def between_arrays(start: Any, stop: Any, num: int, endpoint: bool, work: Any) -> Any:
     delta = stop.astype(work) - start.astype(work)
     count = np.arange(num).astype(work).reshape((num,) + (1,) * delta.ndim)
-    div = num - 1 if endpoint else num
+    div = cut(num - 1 if endpoint else num)
     step = np.full(delta.shape, math.nan, work)
     if div > 0:
         step = delta / div
@@ -253,6 +253,6 @@ def fromiter(iter: Any, dtype: Any, count: int = -1) -> Any:
 
 
 @implements(np.fromfunction)
-def fromfunction(function: Any, shape: Any, *, dtype: Any = float) -> Any:
+def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: None = None, **kwargs: Any) -> Any:
     grid = np.indices(shape, dtype)
-    return function(*tuple([grid[k] for k in tuple(range(len(shape)))]))
+    return function(*tuple([grid[k] for k in tuple(range(len(shape)))]), **kwargs)
