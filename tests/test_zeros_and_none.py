@@ -197,3 +197,31 @@ def test_functions_of_ones_own_by_the_names_of_pythons():
     space: dict[str, Any] = {"max": lambda a, b: b}
     exec("def f(x, y):\n    return max(x, y)", space)
     assert python_pullback(space["f"], (1.0, 2.0), {})[1](1.0) == (None, 1.0)
+
+
+LENGTHS = """np.linspace(0, 1, n).sum()|np.linspace(np.zeros(2), np.ones(2), n).sum()|np.linspace(0, 1, n, endpoint=False, retstep=True)[1]
+np.logspace(0, 1, n).sum()|np.geomspace(1, 10, n).sum()|np.geomspace(np.ones(2), 2 * np.ones(2), n).sum()|np.fft.fftfreq(n)[-1]
+np.fft.rfftfreq(n)[1]|np.ones(n).mean()|np.ones((2, n)).mean(1).sum()|np.arange(n).var()|np.arange(n).mean()|np.std(np.arange(n))
+np.average(np.ones(n))|1.0 / np.ones(n).shape[0]|1.0 / np.ones(n).size|1.0 / np.ones(n).nbytes|1.0 / np.size(np.ones(n))
+1.0 / np.shape(np.ones(n))[0]|1.0 / len(np.ones(n))|1.0 / len(range(n))|1.0 / len(range(1, n))|1.0 / len([2.0] * n)
+np.arange(8.0)[:n].mean()|np.repeat(np.arange(3.0), n).mean()|np.vander(np.arange(3.0), n).mean()|np.arange(n).sum()|np.hanning(n).sum()
+sum(1.0 / k for k in range(1, n))|np.concatenate([np.ones(n), np.ones(2)]).mean()|np.ones(n).reshape(-1, 1).mean()""".replace(
+    "\n", "|"
+).split("|")
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize("text", LENGTHS)
+def test_no_derivative_goes_through_a_length(text):
+    f = eval(f"lambda n: {text}", {"np": np})
+    assert zyg.gradient(f, 5) == (None,)
+    value, back = python_pullback(f, (5,), {})
+    assert value == pytest.approx(f(5), rel=1e-14) and back(1.0) == (None,)
+
+
+def test_an_integer_that_is_a_length_and_a_number_has_the_derivative_of_the_number():
+    assert zyg.gradient(lambda n: 1.0 / n, 4) == (-1 / 16,)
+    assert zyg.gradient(lambda n: np.full(n, 1.0 / n).sum(), 4) == (-1 / 4,)
+    assert zyg.gradient(lambda n, x: x * np.linspace(0.0, x, n).mean() / n, 4, 3.0) == (-9 / 32, 3 / 4)
+    found = zyg.gradient(lambda n, a: a[:n].mean(), 3, np.arange(4.0))
+    assert found[0] is None and found[1] == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0.0])

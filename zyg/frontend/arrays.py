@@ -587,6 +587,11 @@ def size(e: Evaluator, a: Abstract) -> Abstract:
     return product(e, dims(e, a))
 
 
+def counted(e: Evaluator, count: Abstract) -> Abstract:
+    """A length, or a number of elements, as a number of the program: it carries no derivative, whatever the array was made with."""
+    return Number(e.op("stop", count.value)) if isinstance(count, Number) else count
+
+
 def product(e: Evaluator, lengths: list[Value]) -> Abstract:
     """The number of elements of an array with axes of these lengths."""
     if not lengths:

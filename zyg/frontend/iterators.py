@@ -213,6 +213,7 @@ def range_length(e: Evaluator, r: RangeValue) -> Value:
             gap = e.op("add", e.op("floordiv", e.op("sub", gap, const(1)), const(size)), const(1))
         length = e.op("select", some, gap, const(0))
         if not isinstance(length, Const) and (low.value >= 0 if isinstance(low, Const) else e.is_natural(low)):
+            length = e.op("stop", length)  # no derivative flows into what is known to be a natural number
             e.nonnegative[id(length)] = length  # the gap does not pass 2**63
         return length
     up = e.op("gt", step, const(0))

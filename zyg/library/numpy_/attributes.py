@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @emits(np.ndarray.shape)
 def shape(e: Evaluator, a: Abstract) -> Abstract:
-    return TupleValue(tuple(map(Number, arrays.dims(e, a))))
+    return TupleValue(tuple(arrays.counted(e, Number(d)) for d in arrays.dims(e, a)))
 
 
 @emits(np.ndarray.ndim)
@@ -30,7 +30,7 @@ def ndim(e: Evaluator, a: Abstract) -> Abstract:
 
 @emits(np.ndarray.size)
 def size(e: Evaluator, a: Abstract) -> Abstract:
-    return arrays.size(e, a)
+    return arrays.counted(e, arrays.size(e, a))
 
 
 @emits(np.ndarray.dtype)
@@ -46,7 +46,7 @@ def itemsize(e: Evaluator, a: Abstract) -> Abstract:
 @emits(np.ndarray.nbytes)
 def nbytes(e: Evaluator, a: Abstract) -> Abstract:
     bytes = arrays.numpy_dtype(arrays.element_type(a)).itemsize
-    count = arrays.size(e, a)
+    count = arrays.counted(e, arrays.size(e, a))
     return Known(count.object * bytes) if isinstance(count, Known) else Number(e.op("mul", _value(count), const(bytes)))
 
 

@@ -17,6 +17,7 @@ from zyg.frontend.scalars import to_int
 from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, Number, known
 from zyg.ir.types import F32, F64, Array
 
+from ..intrinsics import cut
 from ..registry import emits, implements
 from .common import axis_index, is_sequence
 from .joining import along
@@ -301,11 +302,11 @@ def ifftshift(x: Any, axes: Any = None) -> Any:
 def fftfreq(n: int, d: Any = 1.0) -> Any:
     if isinstance(n, float):
         raise ValueError("n should be an integer")
-    step = 1.0 / (n * d)
+    step = 1.0 / (cut(n) * d)
     result = np.empty(n)
     half = (n - 1) // 2 + 1
     for k in range(n):
-        result[k] = (k if k < half else k - n) * step
+        result[k] = (k if k < half else cut(k - n)) * step
     return result
 
 
@@ -314,7 +315,7 @@ def fftfreq(n: int, d: Any = 1.0) -> Any:
 def rfftfreq(n: int, d: Any = 1.0) -> Any:
     if isinstance(n, float):
         raise ValueError("n should be an integer")
-    step = 1.0 / (n * d)
+    step = 1.0 / (cut(n) * d)
     result = np.empty(n // 2 + 1)
     for k in range(n // 2 + 1):
         result[k] = k * step

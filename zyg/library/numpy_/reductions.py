@@ -386,7 +386,7 @@ def reduced_size(a: Any, axis: Any) -> int:
 @emits(reduced_size)
 def _reduced_size(e: Evaluator, a: Abstract, axis: Abstract) -> Abstract:
     own = arrays.dims(e, a)
-    return arrays.product(e, [own[n] for n in arrays.axes_of(e, axis, len(own))])
+    return arrays.counted(e, arrays.product(e, [own[n] for n in arrays.axes_of(e, axis, len(own))]))
 
 
 def store(result: Any, out: Any, ufunc: Any = None) -> Any:

@@ -207,7 +207,7 @@ def array_len(e: Evaluator, a: Abstract) -> Abstract:
 def shape(e: Evaluator, a: Abstract) -> Abstract:
     if is_numeric(a):
         return TupleValue(())
-    return TupleValue(tuple(map(Number, arrays.dims(e, as_array(e, a)))))
+    return TupleValue(tuple(arrays.counted(e, Number(d)) for d in arrays.dims(e, as_array(e, a))))
 
 
 @emits(np.ndim)
@@ -225,9 +225,9 @@ def size(e: Evaluator, a: Abstract, axis: Abstract = NONE) -> Abstract:
         raise e.refuse(f"np.size() of a {describe(a, e.heap)}", hint="test for None first")
     a = as_array(e, a)
     if isinstance(axis, Known) and axis.object is None:
-        return arrays.size(e, a)
+        return arrays.counted(e, arrays.size(e, a))
     lengths = arrays.dims(e, a)
-    return arrays.product(e, [lengths[k] for k in arrays.axes_of(e, axis, len(lengths))])
+    return arrays.counted(e, arrays.product(e, [lengths[k] for k in arrays.axes_of(e, axis, len(lengths))]))
 
 
 @emits(np.isscalar)
