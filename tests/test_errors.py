@@ -4,6 +4,7 @@ import linecache
 import types
 import warnings
 
+import numpy as np
 import pytest
 
 import zyg
@@ -111,3 +112,43 @@ def test_code_without_lines():
             assert zyg.gradient(bare, 3.0) == (-0.25,)
             with pytest.raises(ZeroDivisionError):
                 zyg.gradient(bare, 5.0)
+
+
+def test_functions_of_packages_are_not_for_jit_and_say_so_without_their_source():
+    special, linalg = pytest.importorskip("scipy.special"), pytest.importorskip("scipy.linalg")
+    for f, args in ((linalg.eigh, (np.eye(2),)), (special.sph_harm_y, (1, 1, 0.3, 0.2))):
+        with pytest.raises(
+            zyg.Unsupported, match=rf"zyg\.jit of scipy\..*{f.__name__}.*\ninstead: .*a function of your own"
+        ) as caught:
+            zyg.jit(f)(*args)
+        assert "site-packages" not in str(caught.value)
+    with pytest.raises(zyg.Unsupported, match=r"@zyg\.adjoint\(scipy\.special\.ellipj\)"):
+        zyg.jit(lambda x: special.ellipj(x, 0.2)[0])(0.3)
+
+
+def test_a_text_for_an_element_is_named():
+    def f(a):
+        a[1] = "x"
+        return a[0]
+
+    with pytest.raises(
+        zyg.Unsupported,
+        match=r"an assignment to an element of an array(\n.*)*a\[1\] = .x.(\n.*)*const 'x'\ninstead: assign a number",
+    ):
+        zyg.jit(f)(np.ones(3))
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: np.empty(10**15), lambda: np.zeros((10**5, 10**10)), lambda: np.empty((2**45, 2), complex)]
+)
+def test_arrays_without_memory_are_refused_in_numpys_words(make):
+    with pytest.raises(MemoryError) as expected:
+        make()
+    with pytest.raises(MemoryError) as found:
+        zyg.jit(make)()
+    assert str(found.value) == str(expected.value)
+
+
+def test_without_memory_for_a_shape_that_is_not_known():
+    with pytest.raises(MemoryError, match="Unable to allocate an array with 1 axis and data type float64"):
+        zyg.jit(lambda n: np.empty(n))(10**15)

@@ -33,8 +33,10 @@ from .errors import (
     SpecialisationWarning,
     Unsupported,
     UntypableValue,
+    in_library,
 )
 from .fallback import Refusal, Refusals, fall_back, may_fall_back
+from .homes import home
 from .ir.options import Options
 from .ir.records import record, replace
 from .ir.types import MUTABLE, Const, Tuple, Type, children
@@ -312,13 +314,28 @@ class Dispatcher:
         except (Unsupported, ArgumentError) as error:
             # Where in the compiler it was noticed helps nobody; the message has the place in the user's source.
             if (isinstance(error, Misuse) and self.refused is fall_back) or not may_fall_back(self.transform, args):
-                raise error.with_traceback(None) from None
+                raise self._of_its_own(error).with_traceback(None) from None
             refused = error
         if isinstance(refused, ArgumentError):
             refused = Unsupported(refused.what, hint=refused.hint)
         if shape is not None:
             sharing.note_refusal(shape, args, keywords, refused)
         return self._refuse(args, keywords, refused.with_traceback(None))
+
+    def _of_its_own(self, error: Unsupported | ArgumentError) -> Unsupported | ArgumentError:
+        """The refusal of a function that users have not written, without the places in its source."""
+        from .autodiff.objects.foreign import FOREIGN_PACKAGES
+        from .frontend.arguments import shown
+
+        function = self.transform.function
+        if isinstance(error, ArgumentError) or error.caller is not None or not in_library(error.position):
+            return error
+        if home(function).partition(".")[0] not in FOREIGN_PACKAGES:
+            return error
+        return Unsupported(
+            f"zyg.{self.transform.kind} of {shown(function)}, whose own code native code does not take",
+            hint="call it as it is, and pass what it gives to a function of your own, which zyg.jit compiles",
+        )
 
     def departed(self, departed: Departed, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """A call that native code has ended with an error which CPython would not raise, another way; if there is none, the function

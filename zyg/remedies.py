@@ -129,12 +129,12 @@ def qualified(function: Any) -> str:
     """The name of a function, a class, or a method that is bound, with the module that users have it from.
 
     >>> import heapq, random, collections
-    >>> qualified(heapq.heappush), qualified(random.random), qualified(collections.Counter().values), qualified(len)
-    ('heapq.heappush', 'random.Random.random', 'collections.Counter.values', 'len')
+    >>> qualified(heapq.heappush), qualified(random.random), qualified(collections.Counter().values), qualified(len), qualified(np.hypot)
+    ('heapq.heappush', 'random.Random.random', 'collections.Counter.values', 'len', 'numpy.hypot')
     """
-    if not isinstance(getattr(function, "__qualname__", None), str):
+    if not isinstance(getattr(function, "__qualname__", None), str) and not isinstance(function, np.ufunc):
         function = type(function)
-    module, name = home(function), function.__qualname__
+    module, name = home(function), function.__name__ if isinstance(function, np.ufunc) else function.__qualname__
     public = module.lstrip("_")
     if public != module and found(public, name) is function:
         module = public

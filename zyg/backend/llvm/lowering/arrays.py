@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from ....ir.core import Const, Instr, Value
+from ....ir.dtypes import NUMPY_SCALARS
 from ....ir.types import BOOL, F64, Array, Scalar
 from .. import runtime
 from ..text import ARENA, MEMORY_TYPES, RUNTIME, SCALAR_TYPES, SIZES, literal
@@ -187,6 +192,29 @@ def arrange(e: FunctionLowering, instr: Instr) -> None:
         e.bind(v, [e.field("i64", strides, 8 * axis)])
 
 
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+def no_memory(instr: Instr) -> tuple[str, str]:
+    """The error for an array that there is no memory for, as NumPy words it where the shape is known."""
+    type = instr.result.type
+    assert isinstance(type, Array)
+    dims = instr.operands
+    dtype = np.dtype(NUMPY_SCALARS[type.dtype])
+    if instr.attrs.get("parts"):
+        dims, dtype = dims[:-1], np.dtype(complex)
+    shape = [v.value for v in dims if isinstance(v, Const)]
+    if len(shape) < len(dims):
+        axes = "1 axis" if len(dims) == 1 else f"{len(dims)} axes"
+        return NO_MEMORY[0], f"Unable to allocate an array with {axes} and data type {dtype}"
+    bytes = math.prod(shape) * dtype.itemsize
+    unit = max(bytes.bit_length() - 1, 0) // 10
+    amount = f"{bytes / 1024**unit:#.{3 if unit else 0}g}"
+    return NO_MEMORY[
+        0
+    ], f"Unable to allocate {amount} {_UNITS[unit]} for an array with shape {tuple(shape)} and data type {dtype}"
+
+
 @lowers("alloc", context=True, fails=True)
 def alloc(e: FunctionLowering, instr: Instr) -> None:
     type = instr.result.type
@@ -210,9 +238,9 @@ def alloc(e: FunctionLowering, instr: Instr) -> None:
         callee = e.module.external("zyg_array_new", "ptr", "ptr, i64, i1", ARENA)
         header = e.call("ptr", callee, "ptr %ctx", f"i64 {size}", f"i1 {zeroed}", hint="header")
     if 1 < len(shape) < 5:
-        e.check_made(header, NO_MEMORY, TOO_BIG)
+        e.check_made(header, no_memory(instr), TOO_BIG)
     else:
-        e.check(e.let(f"icmp ne ptr {header}, null"), e.site(*NO_MEMORY))
+        e.check(e.let(f"icmp ne ptr {header}, null"), e.site(*no_memory(instr)))
     data = e.field("ptr", header, runtime.HEADER.data, "header", (instr.result.name or "a") + ".d")
     parts = [data, header, *shape]
     if type.layout != "C":
