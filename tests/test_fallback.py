@@ -1,5 +1,6 @@
 """Falling back to the Python back end: when, with which warning, at what price, and that both ways give the same."""
 
+import asyncio
 import copy
 import math
 import operator
@@ -512,6 +513,60 @@ def test_functions_that_capture_themselves():
     assert zyg.gradient(power, 1.1) == pytest.approx((8.0 * 1.1**7,))
     assert zyg.gradient(counted, 3.0) == (6.0,)
     assert counted.calls == 1
+
+
+async def _half(x):
+    return 0.5 * x
+
+
+async def _awaits(x):
+    return await _half(x)
+
+
+async def _loops(x):
+    async for y in _gives(x):
+        x += y
+    return x
+
+
+async def _enters(x):
+    async with x as y:
+        return y
+
+
+async def _gives(x):
+    yield x
+
+
+def _runs(x):
+    return asyncio.run(_awaits(x))
+
+
+def _makes(x):
+    async def inner():
+        return await _half(x)
+
+    return asyncio.run(inner())
+
+
+@pytest.mark.parametrize(
+    "function, culprit",
+    [
+        (_half, "_half"), (_awaits, "_awaits"), (_loops, "_loops"), (_enters, "_enters"), (_gives, "_gives"), (_runs, "_awaits"),
+        (_makes, r"_makes.<locals>.inner"), (lambda x: _half(x), "_half"),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_what_is_asynchronous_is_refused_with_its_place_and_a_remedy(function, culprit):
+    for derivative in (zyg.gradient, zyg.pullback, lambda f, x: zyg.jvp(f, (x,), (1.0,)), zyg.hessian):
+        with pytest.raises(zyg.Unsupported) as caught:
+            derivative(function, 2.0)
+        what, place, source, *_ = str(caught.value).splitlines()
+        assert what == f"{culprit} is asynchronous"
+        assert (
+            place.endswith(f'in "{culprit}"') and "test_fallback.py" in place and source.strip().startswith("async def")
+        )
+        assert "instead: an ordinary function; async and await are not compiled" in str(caught.value)
 
 
 def test_asynchronous_functions_are_refused_without_a_warning():
