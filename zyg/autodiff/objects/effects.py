@@ -241,7 +241,7 @@ _CHANGING = frozenset(
 )
 _MUTATORS = frozenset(
     "add append appendleft clear discard extend extendleft insert pop popitem popleft put remove reverse send setdefault sort "
-    "update write __setattr__ __delattr__ __setitem__ __delitem__".split()
+    "update write __setattr__ __delattr__ __setitem__ __delitem__ __iadd__ __imul__".split()
 )
 _CHANGING_BUILTINS = frozenset({"setattr", "delattr", "exec", "eval"})
 _changing = ByIdentity()  # of code objects: what `_what_changes` found

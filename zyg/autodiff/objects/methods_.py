@@ -15,7 +15,7 @@ from typing import Any
 
 from ..trying import bodies
 from . import calls, construction, draining, iteration, keys, later, reentry, subscripts
-from .arithmetic import RULES, find, is_python, number_back
+from .arithmetic import RECORD, RULES, find, is_python, number_back
 from .builtins_ import ask, shift
 from .calls import method
 from .cotangents import INERT, NUMBERS, all_real
@@ -281,6 +281,30 @@ for _cls in (list, dict, tuple, deque, array.array):
         operator_method(_cls, "__setitem__", setitem_method)
     if _cls is not tuple:
         operator_method(_cls, "__delitem__", delitem_method)
+
+
+@method(list, "__iadd__", exact=True)
+def _iadd(x: list[Any], values: Any, /) -> tuple[Any, Any]:
+    return x, construction.record_list_extend(x, values)
+
+
+def _operator_of_sequences(cls: type, name: str, op: str, *of: type) -> None:
+    """An operator by the name of its method, which asks nothing but its class; with another operand `of` than the operator takes there it
+    is up to C code."""
+    compute, record = getattr(cls, name), RECORD[op]
+
+    @method(cls, name, exact=True)
+    def handler(x: Any, other: Any, /) -> tuple[Any, Any]:
+        if type(x) is cls and type(other) in of:
+            return record(x, other)
+        return calls.call_foreign_method(compute.__get__(x), x, other)
+
+
+for _cls in (list, tuple):
+    _operator_of_sequences(_cls, "__add__", "add", _cls)
+    _operator_of_sequences(_cls, "__mul__", "mul", int, bool)
+    _operator_of_sequences(_cls, "__rmul__", "mul", int, bool)
+_operator_of_sequences(list, "__imul__", "imul", int, bool)
 
 
 @method(list, "__init__")
