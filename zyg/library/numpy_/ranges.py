@@ -253,6 +253,8 @@ def fromiter(iter: Any, dtype: Any, count: int = -1) -> Any:
 
 
 @implements(np.fromfunction)
-def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: None = None, **kwargs: Any) -> Any:
+def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any) -> Any:
+    if like is not None:
+        unsupported("np.fromfunction(like=...)", "leave `like` out")
     grid = np.indices(shape, dtype)
     return function(*tuple([grid[k] for k in tuple(range(len(shape)))]), **kwargs)
