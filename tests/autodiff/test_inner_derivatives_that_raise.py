@@ -165,6 +165,9 @@ FUNCTIONS = {
     "jvp": _both(lambda g, z: zyg.jvp(g, (z,), (z,))[1]),
     "hessian": _both(lambda g, z: zyg.hessian(g, z)),
     "of the second order": _both(lambda g, z: zyg.derivative(zyg.derivative(g))(z)),
+    "jitted": _both(lambda g, z: zyg.jit(zyg.grad(g))(z)),
+    "jitted, with a value": _both(lambda g, z: sum(zyg.jit(zyg.value_and_grad(g))(z))),
+    "jitted functions": _both(lambda g, z: zyg.jit(g)(z) * z),
     **{f.__name__: f for f in (by_a_pullback, by_an_object, by_an_array, by_parameters, through_another)},
     **{f.__name__: f for f in (a_call_with_attributes, a_call_with_a_tuple)},
 }
@@ -178,7 +181,7 @@ def test_what_the_exception_carries_has_its_derivative(f):
 
 
 @each_in_long_turn
-@pytest.mark.parametrize("name", ["derivative", "gradient", "by_parameters", "by_an_array"])
+@pytest.mark.parametrize("name", ["derivative", "gradient", "jitted", "by_parameters", "by_an_array"])
 def test_second_derivatives_are_right_or_refused(name):
     f = FUNCTIONS[name]
     try:

@@ -246,6 +246,7 @@ class NativeFirst:
         return call_bound(self.entry, f, *args, **kwargs)
 
 
+@passes()
 def call_jitted(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A jitted function: native, unless its arguments, or what it captured, are objects that may carry a derivative by other ways."""
     from . import inner
