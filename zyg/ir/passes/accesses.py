@@ -139,9 +139,11 @@ class Lengths:
         return result
 
     def lies_apart(self, v: Value) -> bool:
-        """Whether an array is known to be a view of every second element of another one, say, along some axis."""
+        """Whether an array is known to be a view of every second element of another one, say, along some axis, or of a diagonal."""
         while (instr := self.made.get(v)) is not None and instr.op in VIEWS:
             if instr.op == "view" and any(isinstance(s, Const) and abs(s.value) > 1 for s in steps_of(instr)):
+                return True
+            if instr.op == "transpose" and len(set(instr.attrs["axes"])) < len(instr.attrs["axes"]):
                 return True
             v = instr.operands[0]
         return False
