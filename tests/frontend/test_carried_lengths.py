@@ -14,7 +14,9 @@ import zyg
 
 from ..turns import EVERY_TURN, each_in_turn
 
-pytestmark = pytest.mark.filterwarnings("ignore:::numpy", "ignore:Mean of empty slice", "ignore:invalid value", "ignore:overflow")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:::numpy", "ignore:Mean of empty slice", "ignore:invalid value", "ignore:overflow"
+)
 
 COUNT = 240 if EVERY_TURN else 24
 
