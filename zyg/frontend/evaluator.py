@@ -24,7 +24,7 @@ from .frames import Context, Edge, Frame, Node, Stop
 from .later import calls, functions, iterators, python_ops
 from .merging import State
 from .orders import seen_axis
-from .sized import COMPUTED, KnownLengths, length_of, note
+from .sized import COMPUTED, KnownLengths, length_of
 from .strides import Stride
 from .unrolling import Unrolling
 from .values import READ_ONLY, Abstract, ChoiceValue, Heap, Reference, known, reachable, references
@@ -165,7 +165,7 @@ class Evaluator:
         elif op == "dim" or op in _NATURAL_OF_NATURALS and all(map(self.is_natural, operands[-2:])):
             self.nonnegative[id(result)] = result
         if op in COMPUTED and operands[-1].type is t.I64:
-            note(self, op, operands, result)
+            self.lengths.computed[result] = op, operands
         return result
 
     def is_natural(self, value: Value) -> bool:

@@ -38,8 +38,9 @@ class KnownLengths:
             Value, Sequence[tuple[Value, int] | None]
         ] = {}  # the same: as long as which axis of which array
         self.dims: dict[Value, tuple[Value, int]] = {}  # which axis of which array a length is that of
+        self.computed: dict[Value, tuple[str, tuple[Value, ...]]] = {}  # how integers were of which nobody has asked what they mean
         self.formulas: dict[tuple[Any, ...], Value] = {}  # by how it is computed of what, the first value that was
-        self.computed: dict[Value, Meaning] = {}  # that of integers that were computed
+        self.alike: dict[Value, Meaning] = {}  # what those of the others mean that were computed
         self.means: dict[
             tuple[Value, int], Meaning
         ] = {}  # that of the lengths of arrays, where it is not that of the array alone
@@ -108,13 +109,19 @@ def of_lengths(e: Evaluator, made: Abstract, lengths: Sequence[Value | None]) ->
     return made
 
 
-def meaning(e: Evaluator, length: Value) -> Meaning:
-    """What is the same for lengths that are the same, as far as that is seen in how they were computed."""
+def meaning(e: Evaluator, length: Value, depth: int = 32) -> Meaning:
+    """What is the same for lengths that are the same, as far as that is seen in the last `depth` steps of how they were computed."""
     if isinstance(length, Const):
         return length.value
     known = e.lengths
-    place = known.dims.get(length)
-    return known.computed.get(length, length) if place is None else known.means.get(place, place)
+    if (place := known.dims.get(length)) is not None:
+        return known.means.get(place, place)
+    if length not in known.computed or not depth:
+        return known.alike.get(length, length)
+    op, operands = known.computed.pop(length)
+    parts = [meaning(e, v, depth - 1) for v in operands]
+    found = known.alike[length] = parts[0] if op == "stop" else known.formulas.setdefault((op, *parts), length)
+    return found
 
 
 def length_of(e: Evaluator, array: Value, axis: int) -> tuple[Meaning, Value | None]:
@@ -124,13 +131,6 @@ def length_of(e: Evaluator, array: Value, axis: int) -> tuple[Meaning, Value | N
         place = array, axis
         return e.lengths.means.get(place, place), None
     return meaning(e, known), known
-
-
-def note(e: Evaluator, op: str, operands: Sequence[Value], result: Value) -> None:
-    """Keep how an integer, or a comparison of integers, was computed."""
-    parts = [meaning(e, v) for v in operands]
-    known = e.lengths
-    known.computed[result] = parts[0] if op == "stop" else known.formulas.setdefault((op, *parts), result)
 
 
 def alike(e: Evaluator, x: Value, y: Value) -> bool:
