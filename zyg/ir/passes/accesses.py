@@ -251,9 +251,12 @@ class Views(Lengths):
         for letter in instr.attrs["spec"]:
             if letter == "s":
                 (start, _, step), at = (next(operands), next(operands), next(operands)), next(own)
-                if not (isinstance(step, Const) and abs(step.value) == 1 and type(at) is int):
+                if isinstance(at, Const) and at.value == 0:
+                    result.append(start)
+                elif isinstance(step, Const) and abs(step.value) == 1 and type(at) is int:
+                    result.append(From(at, start, step.value < 0))
+                else:
                     return None
-                result.append(From(at, start, step.value < 0))
             elif letter == "n":
                 next(own)
             else:
