@@ -19,6 +19,7 @@ from benchmarks import (
     ordinary_third,
     programs,
     small_arrays,
+    strangers_arrays,
 )
 from benchmarks.cases import BENCHMARKS, flat_gradient
 from benchmarks.sections.settings import builds
@@ -97,7 +98,7 @@ def test_gradients_of_dynamic_programs(name):
         assert found[at] == pytest.approx((values[0] - values[1]) / (2 * h), rel=1e-5, abs=1e-6)
 
 
-BY_OTHERS = ordinary_arrays.PROGRAMS | dense.PROGRAMS
+BY_OTHERS = ordinary_arrays.PROGRAMS | dense.PROGRAMS | strangers_arrays.PROGRAMS
 
 
 @each_in_long_turn

@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from .. import compiled, dense, ordinary_arrays
+from .. import compiled, dense, ordinary_arrays, strangers_arrays
 from ..report import duration, table
 from .settings import Settings, has
 
@@ -27,8 +27,9 @@ TABLES = {
     "programs of ours": compiled.PROGRAMS,
     "ordinary programs with NumPy, by others": ordinary_arrays.PROGRAMS,
     "denser ones, by others": dense.PROGRAMS,
+    "many functions of NumPy in each, by others": strangers_arrays.PROGRAMS,
 }
-PROGRAMS = compiled.PROGRAMS | ordinary_arrays.PROGRAMS | dense.PROGRAMS
+PROGRAMS = compiled.PROGRAMS | ordinary_arrays.PROGRAMS | dense.PROGRAMS | strangers_arrays.PROGRAMS
 ROOT = Path(__file__).parents[2]
 LEVEL = 0.3  # for functions of arrays
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from types import GetSetDescriptorType
 from typing import TYPE_CHECKING, Any
 
@@ -199,13 +200,25 @@ def memory(a: Abstract) -> ArrayValue:
 
 
 def separate(e: Evaluator, a: Value, b: Value) -> bool:
-    """Whether two arrays are known to share no memory: one is seen in what an operator has made, the other in something else that
-    was made, or in an argument."""
+    """Whether two arrays are known to share no memory: one is seen in what was made, the other in something else that was made, in an
+    argument, or in what was there before."""
     a, b = owner(e, a), owner(e, b)
-    fresh = e.inference.fresh
     return a is not b and (
-        (a in fresh and (b in fresh or b in e.function.params)) or (b in fresh and a in e.function.params)
+        _is_made(e, a) and (_is_made(e, b) or _is_older(e, b, a)) or _is_made(e, b) and _is_older(e, a, b)
     )
+
+
+def _is_made(e: Evaluator, array: Value) -> bool:
+    return array in e.inference.fresh or e.shaped.get(array, ("",))[0] == "alloc"
+
+
+def _is_older(e: Evaluator, array: Value, made: Value) -> bool:
+    """Whether an array was there when the code that is evaluated began, and the one that was made was not: it is an argument, say, or what a
+    loop carries round, from which what this iteration makes is apart."""
+    if array in e.function.params:
+        return True
+    at_head = e.node.arrays_at_head(partial(owner, e))
+    return array in at_head and made not in at_head
 
 
 def owner(e: Evaluator, value: Value) -> Value:

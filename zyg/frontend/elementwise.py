@@ -12,14 +12,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir.analysis import has_effects
-from zyg.ir.core import Const, Value, const
+from zyg.ir.core import Value, const
 from zyg.ir.types import BOOL, F32, F64, U8, Array
 from zyg.ir.types import Scalar as ScalarType
 
 from .alternatives import refuse_unlike
 from .orders import as_it_seems, laid_as, order_of, seen_in_order
 from .scalars import scalar_value
-from .sized import is_known_one, is_not_one, is_one
+from .sized import alike, is_known_one, is_not_one, is_one
 from .turned import transposed_alike
 from .values import (
     Abstract,
@@ -224,7 +224,7 @@ def check_fits_output(e: Evaluator, out: Abstract, result: Abstract) -> None:
         return
     own, common = dims(e, out), broadcast_shape(e, [real_part(e, result), real_part(e, out)])
     for x, y in zip(own, common, strict=True):
-        if x is not y and not _equal(x, y):
+        if not alike(e, x, y):
             e.guard(e.op("eq", x, y), "ValueError", _too_small(len(own), len(own)), *own, *common)
 
 
@@ -243,7 +243,7 @@ def _check_fit(e: Evaluator, operands: Sequence[ArrayValue], shape: list[Value],
     for b in operands:
         for axis in range(-b.type.ndim, 0):
             x, y = shape[axis], e.dim(b.value, b.type.ndim + axis)
-            if x is not y and not _equal(x, y) and not is_known_one(e, y):
+            if not alike(e, x, y) and not is_known_one(e, y):
                 met, y_is_one = common[axis], is_one(e, y)
                 met_is_one = is_one(e, met)
                 fits = e.op("or", e.op("eq", y, x), y_is_one)
@@ -351,7 +351,7 @@ def broadcast_shape(
             d = s[axis - (ndim - len(s))]
             if common is None or is_known_one(e, common):
                 common = d
-            elif d is common or is_known_one(e, d) or _equal(d, common) or _includes(e, common, d):
+            elif is_known_one(e, d) or alike(e, d, common) or _includes(e, common, d):
                 pass
             elif _includes(e, d, common):
                 common = d
@@ -392,7 +392,7 @@ def broadcast(e: Evaluator, a: ArrayValue, shape: Sequence[Value]) -> Value:
     """An array seen in a shape that it fits."""
     own = [e.dim(a.value, axis) for axis in range(a.type.ndim)]
     there = shape[len(shape) - len(own) :]
-    whole = [x is y or _equal(x, y) or is_not_one(e, x) for x, y in zip(own, there, strict=True)]
+    whole = [alike(e, x, y) or is_not_one(e, x) for x, y in zip(own, there, strict=True)]
     if len(own) == len(shape) and all(whole):
         return a.value
     axes = tuple([axis for axis, as_long in enumerate(whole) if as_long])
@@ -407,7 +407,3 @@ def _parts(e: Evaluator, length: Value) -> frozenset[Value]:
 
 def _includes(e: Evaluator, length: Value, other: Value) -> bool:
     return _parts(e, other) <= _parts(e, length)
-
-
-def _equal(x: Value, y: Value) -> bool:
-    return isinstance(x, Const) and isinstance(y, Const) and x.value == y.value

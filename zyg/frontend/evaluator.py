@@ -17,13 +17,14 @@ from zyg.ir.options import Options
 from zyg.ir.types import Scalar, Type
 
 from .boundary import Assembly
+from .carried import CarriedLengths
 from .edges import convert_edges
 from .folding import folded
 from .frames import Context, Edge, Frame, Node, Stop
 from .later import calls, functions, iterators, python_ops
 from .merging import State
 from .orders import seen_axis
-from .sized import KnownLengths, as_long_as_all
+from .sized import COMPUTED, KnownLengths, length_of
 from .strides import Stride
 from .unrolling import Unrolling
 from .values import READ_ONLY, Abstract, ChoiceValue, Heap, Reference, known, reachable, references
@@ -117,6 +118,7 @@ class Evaluator:
         self.broadcasts: dict[Value, frozenset[Value]] = {}
         self.long: set[Value] = set()  # lengths that are known to be above 1
         self.lengths = KnownLengths()
+        self.carried = CarriedLengths(self)
         self.before: frozenset[Hashable] | dict[Hashable, Any] = frozenset()  # objects older than the instruction
         self.seeds: dict[Hashable, tuple[Hashable, dict[tuple[Block, Hashable], dict[tuple[Any, ...], Value]]]] = {}
         self.nonnegative: dict[int, Value] = {}  # by id: lengths and counters, which are not below 0
@@ -158,10 +160,12 @@ class Evaluator:
             if isinstance(first, Scalar) and first.kind == "f" and op not in ("cast", "stop", "guard"):
                 attrs["fast"] = self.options.fastmath
         result = self.builder.op(op, *operands, type=type, name=name, **attrs)
-        if op in _SHAPED:
+        if op in _SHAPED or op == "stop" and isinstance(result.type, t.Array):
             self.shaped[result] = (op, operands, attrs)
         elif op == "dim" or op in _NATURAL_OF_NATURALS and all(map(self.is_natural, operands[-2:])):
             self.nonnegative[id(result)] = result
+        if op in COMPUTED and operands[-1].type is t.I64:
+            self.lengths.computed[result] = op, operands
         return result
 
     def is_natural(self, value: Value) -> bool:
@@ -191,6 +195,7 @@ class Evaluator:
         self.broadcasts.clear()
         self.long.clear()
         self.lengths = KnownLengths()
+        self.carried = CarriedLengths(self)
         self.nonnegative.clear()
         self.local = (None, {})
         self.frame = None
@@ -223,15 +228,20 @@ class Evaluator:
         told = self.lengths.told.get(array)
         if told is not None and told[axis] is not None:
             return told[axis], array, axis
+        other = self.lengths.as_of.get(array, ())
+        if other and (length := other[axis]) is not None:
+            return self.known_length(*length)
         op, operands, attrs = self.shaped.get(array, ("", (), {}))
         if op in ("alloc", "given"):
             return operands[axis], array, axis
         if op in ("reshape", "broadcast"):
             return operands[axis + 1], array, axis
-        if op == "strided":
+        if op in ("strided", "stop"):
             return self.known_length(operands[0], axis)
-        if op == "transpose" and attrs["axes"].count(axis) == 1:
-            return self.known_length(operands[0], attrs["axes"].index(axis))
+        if op == "transpose":
+            axes = [n for n, to in enumerate(attrs["axes"]) if to == axis]
+            if len(axes) == 1 or len({length_of(self, operands[0], n)[0] for n in axes}) == 1:
+                return self.known_length(operands[0], axes[0])
         if op == "view":
             letter, source, parts = seen_axis(attrs["spec"], operands[1:], axis)
             if letter not in "ns":
@@ -504,11 +514,11 @@ class Evaluator:
             _, node = heapq.heappop(queue)
             if not node.edges or node.block is None:
                 continue
-            state = node.merge()
+            state = node.merge(self.carried)
             if node.stale:
                 if node.state is not None and state.same(node.state):
                     node.edges.update(node.stale)
-                    state = node.merge()
+                    state = node.merge(self.carried)
                 else:
                     node.lost.update(node.stale)
                 node.stale = {}
@@ -699,7 +709,7 @@ class Evaluator:
         """Go on behind a frame or a join: the joined values."""
         if not node.edges:
             raise Stop
-        state = node.merge()
+        state = node.merge(self.carried)
         self.heap = dict(state.heap)
         if len(node.edges) == 1:
             (edge,) = node.edges.values()
@@ -765,13 +775,10 @@ class Join:
         evaluator.serial += 1  # the next one has another name
         self.node = Node(None, key, evaluator.node.number, "join", place)
         self.outer = list(evaluator.surviving())
-        self.added: list[Abstract] = []
 
     def add(self, value: Abstract) -> None:
         e = self.evaluator
-        self.added.append(value)
         e.jump_to(e.edge(self.node, [value, *self.outer]))
 
     def finish(self) -> Abstract:
-        result = self.evaluator.finish(self.node)[0]
-        return as_long_as_all(self.evaluator, result, self.added)
+        return self.evaluator.finish(self.node)[0]

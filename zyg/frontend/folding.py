@@ -13,8 +13,8 @@ from zyg.ir.ops import OPS
 from zyg.ir.types import BOOL, I64
 
 _WITH_ITSELF = {"eq": True, "le": True, "ge": True, "ne": False, "lt": False, "gt": False}
-_ARITHMETIC = frozenset({"add", "sub", "mul", "neg", "cadd", "csub", "cmul", "cneg"})
-_NEUTRAL = {"add": 0, "cadd": 0, "sub": 0, "csub": 0, "mul": 1, "cmul": 1}
+_ARITHMETIC = frozenset({"add", "sub", "mul", "neg", "cadd", "csub", "cmul", "cneg", "floordiv"})
+_NEUTRAL = {"add": 0, "cadd": 0, "sub": 0, "csub": 0, "mul": 1, "cmul": 1, "floordiv": 1}
 _OF_FLAGS = frozenset({"and", "or", "not"})
 
 
@@ -37,7 +37,7 @@ def folded(op: str, operands: Sequence[Value]) -> Value | None:
         assert evaluate is not None
         try:
             return const(evaluate(*values))
-        except OverflowError:  # which is raised where the code comes to it
+        except ArithmeticError:  # which is raised where the code comes to it
             return None
     if values and kind is I64 and op in _NEUTRAL:
         return _unchanged(op, *operands)
@@ -52,7 +52,7 @@ def _unchanged(op: str, first: Value, second: Value) -> Value | None:
     if isinstance(second, Const):
         return first if second.value == _NEUTRAL[op] else None
     assert isinstance(first, Const)
-    return second if first.value == _NEUTRAL[op] and op not in ("sub", "csub") else None
+    return second if first.value == _NEUTRAL[op] and op not in ("sub", "csub", "floordiv") else None
 
 
 def _chosen(condition: Value, first: Value, second: Value) -> Value | None:

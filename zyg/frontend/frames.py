@@ -4,16 +4,18 @@ where a loop over a tuple is unrolled), an `Edge` a way into a node with the sta
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from zyg.ir.core import Block, Position, Target, Value
 from zyg.ir.options import Options
 from zyg.ir.records import field, record
+from zyg.ir.types import Array
 
+from .carried import CarriedLengths
 from .merging import Merge, State
 from .prepare import Prepared
-from .values import Abstract, Reference
+from .values import Abstract, Reference, leaf_values
 from .versions import Versions
 
 
@@ -46,7 +48,7 @@ class Node:
     """A block of a frame being evaluated; `block` is None for the end of a frame and for joins inside handlers."""
 
     __slots__ = (
-        "apart", "block", "blocks", "chain", "edges", "force", "head", "key", "lost", "maps", "number", "order", "out", "parameters", "place", "rounds", "sizes",
+        "apart", "at_head", "block", "blocks", "chain", "edges", "force", "head", "key", "lost", "maps", "number", "order", "out", "parameters", "place", "rounds", "sizes",
         "stale", "state", "versions",
     )  # fmt: skip
 
@@ -76,12 +78,24 @@ class Node:
         self.maps: dict[Hashable, dict[Hashable, Hashable]] = {}
         # Of which loops around this, and of the block itself, it belongs to which version.
         self.versions: dict[Versions, int] = {}
+        self.at_head: tuple[State, frozenset[Value]] | None = None
 
-    def merge(self) -> State:
+    def arrays_at_head(self, owner: Callable[[Value], Value]) -> frozenset[Value]:
+        """The arrays that there were when its evaluation began; `owner` tells which array one is a view of."""
+        if self.state is None:
+            return frozenset()
+        if self.at_head is None or self.at_head[0] is not self.state:
+            fields = [x for r in self.state.heap.values() for x in r.fields]
+            leaves = [leaf for v in (*self.state.slots, *fields) for leaf in leaf_values(v)]
+            self.at_head = self.state, frozenset(owner(v) for v in leaves if isinstance(v.type, Array))
+        return self.at_head[1]
+
+    def merge(self, lengths: CarriedLengths) -> State:
         states = [e.state for e in self.edges.values()]
         if len(states) == 1 and not self.parameters and not self.force:
             return states[0]
-        state = Merge(self.parameters, states, self.force, (self.place, self.number, self.key), self.apart).run()
+        owner = (self.place, self.number, self.key)
+        state = Merge(self.parameters, states, self.force, owner, lengths, self.apart).run()
         assert state.maps is not None
         self.maps = dict(zip(self.edges, state.maps))
         return state

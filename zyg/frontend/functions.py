@@ -20,7 +20,7 @@ from .evaluator import Evaluator, Inference
 from .frames import Context, Frame, Stop
 from .prepare import Prepared, prepare
 from .scalars import scalar_value
-from .sized import ResultLengths, lengths_of_result, tell
+from .sized import ResultLengths, lengths_of_results, tell
 from .values import (
     DIFFERENTIABLE,
     NUMBER_CLASSES,
@@ -479,7 +479,7 @@ def _infer_body(
     }
     shape = Outline(after)
     spec.outline = shape.of([result, *objects])
-    spec.lengths = [lengths_of_result(inner, v) for v in shape.leaves]
+    spec.lengths = lengths_of_results(inner, shape.leaves)
     # A value that is returned twice, or a constant, needs a name of its own in the template.
     stand_ins = [Value(v.type, v.name) for v in shape.leaves]
     inner.builder.ret(*shape.leaves)

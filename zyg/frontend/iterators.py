@@ -203,6 +203,8 @@ def range_length(e: Evaluator, r: RangeValue) -> Value:
             low, high, size = start, stop, step.value
         else:
             low, high, size = stop, start, -step.value
+        if size == 1 and isinstance(low, Const) and low.value == 0 and e.is_natural(high):
+            return high
         some = e.op("lt", low, high)
         gap = high if isinstance(low, Const) and low.value == 0 else e.op("sub", high, low)
         if size >= _LARGE_STEP:

@@ -54,6 +54,7 @@ from .values import (
 )
 
 if TYPE_CHECKING:
+    from .carried import CarriedLengths
     from .evaluator import Evaluator
 
 
@@ -97,6 +98,7 @@ class Merge:
     `parameters` keeps them by path from one run to the next, so that the fixpoint iteration sees stable values.
     `force` has the indices of slots whose numbers shall be parameters at once (variables that a loop changes).
     `apart`: a variable that is an argument that cannot be written here, and there a new array, is kept as two.
+    `lengths`: what is known of the lengths of arrays.
     """
 
     def __init__(
@@ -105,9 +107,11 @@ class Merge:
         states: list[State],
         force: frozenset[int],
         owner: object,
+        lengths: CarriedLengths,
         apart: bool = False,
     ):
         self.apart = apart
+        self.lengths = lengths
         self.parameters = parameters
         self.states = states
         self.force = force
@@ -228,10 +232,13 @@ class Merge:
             everywhere = len(present) == len(values) or isinstance(first, Const)
             if everywhere and first.type == type and all(same_leaf(first, v) for v in present[1:]):
                 return first
-        value = self.parameters.get(path)
+        before = value = self.parameters.get(path)
         if value is None or value.type != type:
             name = next((v.name for v in values if isinstance(v, Value) and v.name), "")
             value = self.parameters[path] = Value(type, name)
+        if isinstance(type, t.Array):
+            # What is known of a parameter never changes: where less turns out to be, or something else, it is another one.
+            value = self.parameters[path] = self.lengths.of_parameter(value, before, values)
         return value
 
     def number(self, path: tuple[Any, ...], vs: list[Any], force: bool) -> Abstract:

@@ -8,7 +8,7 @@ it is would need loops for either.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zyg.ir.core import Const, Value, array_type, const
 from zyg.ir.types import Array
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from .evaluator import Evaluator
 
 
+# What is the same for integers that are the same, wherever they are computed: a number, the length of an axis of an array, or the first
+# value that was computed so.
+Meaning = int | Value | tuple[Value, int]
+COMPUTED = frozenset({"stop", "add", "sub", "mul", "cadd", "csub", "cmul", "floordiv", "select", "eq", "lt", "gt"})
+
+
 class KnownLengths:
     """What an evaluator knows of the lengths of arrays, besides how the arrays were made that it made itself."""
 
@@ -28,7 +34,16 @@ class KnownLengths:
         self.not_one: set[Value] = set()  # their lengths
         self.ones: set[Value] = set()  # lengths that are known to be 1, though they are no constants of the program
         self.told: dict[Value, Sequence[Value | None]] = {}  # by array, its lengths; None for those that are not known
+        self.as_of: dict[
+            Value, Sequence[tuple[Value, int] | None]
+        ] = {}  # the same: as long as which axis of which array
         self.dims: dict[Value, tuple[Value, int]] = {}  # which axis of which array a length is that of
+        self.computed: dict[Value, tuple[str, tuple[Value, ...]]] = {}  # how integers were of which nobody has asked what they mean
+        self.formulas: dict[tuple[Any, ...], Value] = {}  # by how it is computed of what, the first value that was
+        self.alike: dict[Value, Meaning] = {}  # what those of the others mean that were computed
+        self.means: dict[
+            tuple[Value, int], Meaning
+        ] = {}  # that of the lengths of arrays, where it is not that of the array alone
 
 
 def with_ones(e: Evaluator, argument: Abstract, ones: tuple[int, ...]) -> Abstract:
@@ -94,50 +109,67 @@ def of_lengths(e: Evaluator, made: Abstract, lengths: Sequence[Value | None]) ->
     return made
 
 
-def as_long_as_all(e: Evaluator, joined: Abstract, of: Sequence[Abstract]) -> Abstract:
-    """An array that is one of these, of which it has the lengths that they all have."""
-    from .arrays import ARRAYS, memory, ndim
-
-    if not isinstance(joined, ARRAYS) or not all(isinstance(v, ARRAYS) and ndim(v) == ndim(joined) for v in of):
-        return joined
-    lengths: list[Value | None] = []
-    for axis in range(ndim(joined)):
-        known = [e.known_length(memory(v).value, axis)[0] for v in of]
-        first = known[0]
-        alike = all(
-            d is first or isinstance(d, Const) and isinstance(first, Const) and d.value == first.value for d in known
-        )
-        lengths.append(first if alike else None)
-    return of_lengths(e, joined, lengths)
+def meaning(e: Evaluator, length: Value, depth: int = 32) -> Meaning:
+    """What is the same for lengths that are the same, as far as that is seen in the last `depth` steps of how they were computed."""
+    if isinstance(length, Const):
+        return length.value
+    known = e.lengths
+    if (place := known.dims.get(length)) is not None:
+        return known.means.get(place, place)
+    if length not in known.computed or not depth:
+        return known.alike.get(length, length)
+    op, operands = known.computed.pop(length)
+    parts = [meaning(e, v, depth - 1) for v in operands]
+    found = known.alike[length] = parts[0] if op == "stop" else known.formulas.setdefault((op, *parts), length)
+    return found
 
 
-# Lengths: numbers, a parameter (-1), that of an axis of a parameter, or not known.
+def length_of(e: Evaluator, array: Value, axis: int) -> tuple[Meaning, Value | None]:
+    """What the length of an axis means, and the value that it is, if it need not be asked for."""
+    known, array, axis = e.known_length(array, axis)
+    if known is None:
+        place = array, axis
+        return e.lengths.means.get(place, place), None
+    return meaning(e, known), known
+
+
+def alike(e: Evaluator, x: Value, y: Value) -> bool:
+    """Whether lengths are known to be the same."""
+    return x is y or meaning(e, x) == meaning(e, y)
+
+
+# Lengths: numbers, a parameter (-1), that of an axis of a parameter, or not known.  Parameters count from 0; -1, -2, ... are the results.
 ResultLengths = tuple[int | tuple[int, int] | None, ...]
 
 
-def lengths_of_result(e: Evaluator, result: Value) -> ResultLengths:
-    """How long an array is that the function under construction returns."""
-    if not isinstance(result.type, Array):
-        return ()
-    params = {p: n for n, p in enumerate(e.function.params)}
-
-    def given(length: Value) -> int | tuple[int, int] | None:
-        if isinstance(length, Const):
-            return length.value
-        array, axis = e.lengths.dims.get(length, (length, -1))
-        return (params[array], axis) if array in params else None
-
-    return tuple([given(e.dim(result, axis)) for axis in range(result.type.ndim)])
+def lengths_of_results(e: Evaluator, results: Sequence[Value]) -> list[ResultLengths]:
+    """How long the arrays are that the function under construction returns."""
+    places: dict[Meaning, tuple[int, int]] = {p: (n, -1) for n, p in enumerate(e.function.params)}
+    found: list[ResultLengths] = []
+    for n, result in enumerate(results):
+        lengths: list[int | tuple[int, int] | None] = []
+        for axis in range(result.type.ndim if isinstance(result.type, Array) else 0):
+            length = meaning(e, e.dim(result, axis))
+            if isinstance(length, tuple) and length[0] in places:
+                place = places[length[0]][0], length[1]
+            else:
+                place = length if isinstance(length, int) else places.get(length)
+            if place is None:
+                places[length] = -1 - n, axis
+            lengths.append(place)
+        found.append(tuple(lengths))
+    return found
 
 
 def tell(e: Evaluator, results: Sequence[Value], given: Sequence[ResultLengths], operands: Sequence[Value]) -> None:
     """The arrays that a call gives are as long as the function says, which got these operands."""
 
     def told(length: int | tuple[int, int] | None) -> Value | None:
-        if isinstance(length, tuple):
-            operand, axis = operands[length[0]], length[1]
-            return operand if axis < 0 else e.dim(operand, axis)
-        return None if length is None else const(length)
+        if not isinstance(length, tuple):
+            return None if length is None else const(length)
+        place, axis = length
+        array = operands[place] if place >= 0 else results[-1 - place]
+        return array if axis < 0 else e.dim(array, axis)
 
     for result, lengths in zip(results, given):
         if any(length is not None for length in lengths):
@@ -151,7 +183,16 @@ def is_known_one(e: Evaluator, length: Value) -> bool:
 
 def is_not_one(e: Evaluator, length: Value) -> bool:
     """Whether a length is known not to be 1."""
-    return length.value != 1 if isinstance(length, Const) else length in e.lengths.not_one or is_long(e, length)
+    if isinstance(length, Const):
+        return length.value != 1
+    return length in e.lengths.not_one or is_long(e, length) or is_not_one_by(e, meaning(e, length))
+
+
+def is_not_one_by(e: Evaluator, length: Meaning) -> bool:
+    """The same of what a length means."""
+    if isinstance(length, tuple):
+        return length[1] in e.lengths.sized.get(length[0], ())
+    return length != 1 if isinstance(length, int) else length in e.lengths.not_one or is_long(e, length)
 
 
 def is_one(e: Evaluator, length: Value) -> Value:

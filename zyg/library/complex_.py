@@ -11,7 +11,7 @@ import numpy as np
 
 from zyg.frontend import complex_arrays, complexes, operators, scalars
 from zyg.frontend.elementwise import sum_elements
-from zyg.frontend.functions import unchecked
+from zyg.frontend.functions import shared, unchecked
 from zyg.frontend.merging import settled
 from zyg.frontend.python_numbers import message_of
 from zyg.frontend.scalars import scalar_value
@@ -314,6 +314,7 @@ def sum_in_order(a: Any) -> Any:
     return total + pairwise_by_four(a, 0, len(a))
 
 
+@shared
 @unchecked
 def pairwise_by_four(a: Any, start: int, count: int) -> Any:
     """NumPy's pairwise summation of complex numbers: four running sums in blocks of up to 64 numbers."""

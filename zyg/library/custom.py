@@ -14,6 +14,7 @@ from zyg.frontend.evaluator import Evaluator
 from zyg.frontend.frames import Context, Stop
 from zyg.frontend.functions import Outline, parameters_for, widened, widened_record
 from zyg.frontend.merging import conflict
+from zyg.frontend.sized import ResultLengths, lengths_of_results, tell
 from zyg.frontend.values import (
     DIFFERENTIABLE,
     NONE,
@@ -61,6 +62,7 @@ class RulePair:
     results: list[Value]
     operands: list[Value]
     fresh: bool = False  # whether its results are arrays that it has made, which nobody else knows
+    lengths: Sequence[ResultLengths] = ()  # of each of these
 
 
 def call_with_rule(e: Evaluator, rule: UserRule, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
@@ -87,6 +89,7 @@ def call_with_rule(e: Evaluator, rule: UserRule, args: list[Abstract], keywords:
     if pair.rule is None:
         e.builder.append(Instr("unreachable"))
         raise Stop
+    tell(e, results, pair.lengths, outline.leaves)
     leaves = dict(zip(map(id, pair.results), results))
     leaves.update(zip(map(id, pair.operands), outline.leaves))
     leaf = lambda v: v if isinstance(v, Const) else leaves[id(v)]
@@ -198,6 +201,7 @@ def _infer_rule(
     reverse.inputs.clear()
     reverse.function.params.extend(seeds.values())
     reverse.function.params.extend(gathered.values())
+    lengths = lengths_of_results(forward, results)
     forward.builder.ret(*results, *saved)
     forward.function.results = tuple(v.type for v in (*results, *saved))
     plain = Evaluator(e.inference, module.unique_name(name), context)
@@ -220,7 +224,7 @@ def _infer_rule(
         tuple(gathered),
     )
     fresh = not after and _are_new(forward, results)
-    return RulePair(plain.function.name, pair_rule, template, after, stand_ins, operands, fresh)
+    return RulePair(plain.function.name, pair_rule, template, after, stand_ins, operands, fresh, lengths)
 
 
 def _are_new(forward: Evaluator, results: list[Value]) -> bool:

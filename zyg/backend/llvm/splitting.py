@@ -15,7 +15,8 @@ from typing import NamedTuple
 from ...ir.records import record
 from .text import REFERENCE, ModuleText
 
-PIECE = 800  # lines, from which on functions are put into another piece
+# Lines, from which on functions are put into another piece; of those that the optimiser finds something in, for which LLVM takes several times as long.
+PIECE, COMPUTING_PIECE = 800, 120
 _HEAD = re.compile(r'define (?:internal )?(fastcc [^@]*?(@(?:"[^"]*"|[-\w$.]+))\(.*\)[^{]*)\{\n')
 _CALL = re.compile(r'call [^@\n]*(@(?:"[^"]*"|[-\w$.]+))\(')  # (begins with what it is searched by)
 _PLACE = re.compile(r" !dbg !\d+")
@@ -77,7 +78,8 @@ def split(
         kinds = [LIGHT if f.name in light and f.only_polls() else k for f, k in zip(functions, kinds, strict=True)]
     for kind in (COMPUTES, LIGHT, STRAIGHT, LOOPS):
         own = [f for f, of in zip(functions, kinds, strict=True) if of == kind]
-        for piece in _packed(_together(own, None if kind == COMPUTES else inlined)):
+        lines = COMPUTING_PIECE if kind == COMPUTES else PIECE
+        for piece in _packed(_together(own, None if kind == COMPUTES else inlined), lines):
             home |= dict.fromkeys((f.name for f in piece if f.name), len(pieces))
             pieces.append((piece, kind))
     heads = {f.name: f.head for f in [*whole, *functions] if f.name}
@@ -158,12 +160,12 @@ def _together(functions: list[_Function], inlined: Set[str] | None) -> list[list
     return list(members.values())
 
 
-def _packed(groups: list[list[_Function]]) -> list[list[_Function]]:
-    """Groups put together to pieces of about as many lines as a piece has: what is larger is one by itself, but for a few lines that
+def _packed(groups: list[list[_Function]], lines: int) -> list[list[_Function]]:
+    """Groups put together to pieces of about so many lines: what is larger is one by itself, but for a few lines that
     are left, as LLVM takes a millisecond or two for any piece."""
     sized = sorted(((sum(f.lines for f in g), g) for g in groups), key=lambda pair: -pair[0])
-    large = sum(size > PIECE for size, _ in sized)
-    count = large + round(sum(size for size, _ in sized[large:]) / PIECE)
+    large = sum(size > lines for size, _ in sized)
+    count = large + round(sum(size for size, _ in sized[large:]) / lines)
     pieces: list[tuple[int, list[_Function]]] = [(0, []) for _ in range(max(1, count) if groups else 0)]
     for size, group in sized:
         n = min(range(len(pieces)), key=lambda n: pieces[n][0])

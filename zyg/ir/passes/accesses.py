@@ -139,9 +139,11 @@ class Lengths:
         return result
 
     def lies_apart(self, v: Value) -> bool:
-        """Whether an array is known to be a view of every second element of another one, say, along some axis."""
+        """Whether an array is known to be a view of every second element of another one, say, along some axis, or of a diagonal."""
         while (instr := self.made.get(v)) is not None and instr.op in VIEWS:
             if instr.op == "view" and any(isinstance(s, Const) and abs(s.value) > 1 for s in steps_of(instr)):
+                return True
+            if instr.op == "transpose" and len(set(instr.attrs["axes"])) < len(instr.attrs["axes"]):
                 return True
             v = instr.operands[0]
         return False
@@ -249,9 +251,12 @@ class Views(Lengths):
         for letter in instr.attrs["spec"]:
             if letter == "s":
                 (start, _, step), at = (next(operands), next(operands), next(operands)), next(own)
-                if not (isinstance(step, Const) and abs(step.value) == 1 and type(at) is int):
+                if isinstance(at, Const) and at.value == 0:
+                    result.append(start)
+                elif isinstance(step, Const) and abs(step.value) == 1 and type(at) is int:
+                    result.append(From(at, start, step.value < 0))
+                else:
                     return None
-                result.append(From(at, start, step.value < 0))
             elif letter == "n":
                 next(own)
             else:

@@ -11,7 +11,7 @@ from zyg.frontend import arrays, lists, orders
 from zyg.frontend.arrays import constant
 from zyg.frontend.elementwise import shape_text
 from zyg.frontend.functions import in_any_order, shared_with_adjoint
-from zyg.frontend.sized import is_not_one, is_one, joint, of_lengths
+from zyg.frontend.sized import alike, is_not_one, is_one, joint, of_lengths
 from zyg.frontend.values import Abstract, Known, Number, TupleValue, describe, is_numeric, known
 from zyg.ir.core import Value
 
@@ -48,7 +48,7 @@ def _tensordot(e: Evaluator, x: Abstract, y: Abstract, axes: Abstract) -> Abstra
     if len(set(first)) < len(first) or len(set(second)) < len(second):
         e.throw("ValueError", "duplicate axes are not allowed in tensordot")
     for i, j in zip(first, second):
-        if not _same(e, _length(e, x, i), _length(e, y, j)):
+        if not alike(e, _length(e, x, i), _length(e, y, j)):
             e.guard(e.op("eq", _length(e, x, i), _length(e, y, j)), "ValueError", "shape-mismatch for sum")
     free = [k for k in range(ndims[0]) if k not in first], [k for k in range(ndims[1]) if k not in second]
     left = _flattened(e, x, [*free[0], *first], len(free[0]))
@@ -64,10 +64,6 @@ def _product(a: Any, b: Any) -> Any:
 
 def _length(e: Evaluator, a: Abstract, axis: int) -> Value:
     return arrays.dims(e, a)[axis]
-
-
-def _same(e: Evaluator, x: Value, y: Value) -> bool:
-    return x is y
 
 
 def _times(e: Evaluator, lengths: list[Value]) -> Abstract:
@@ -210,7 +206,7 @@ def _contraction(e: Evaluator, text: str, given: list[Abstract]) -> Abstract:
     for letters, v in zip(inputs, given):
         own: dict[str, Value] = {}
         for letter, length in zip(letters, arrays.dims(e, v)):
-            if letter in own and not _same(e, own[letter], length):
+            if letter in own and not alike(e, own[letter], length):
                 text = f"dimensions in single operand for collapsing index '{letter}' don't match ({{}} != {{}})"
                 e.guard(e.op("eq", own[letter], length), "ValueError", text, own[letter], length)
             own[letter] = length
@@ -375,7 +371,7 @@ def _contracted(
     for c in inner:
         i, j = left.index(c), right.index(c)
         mine, other = _length(e, a, i), _length(e, b, j)
-        if not _same(e, mine, other):
+        if not alike(e, mine, other):
             # An axis of length 1 is repeated: each product of it stands once in the sum of the others.
             a = e.call(known(_once), [a, Known(i), Number(other), _own_dtype(a)])
             b = e.call(known(_once), [b, Known(j), Number(mine), _own_dtype(b)])

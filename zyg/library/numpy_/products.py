@@ -14,7 +14,7 @@ from zyg.frontend.operators import binary
 from zyg.frontend.selection import contiguous
 from zyg.frontend.sized import joint, of_lengths
 from zyg.frontend.values import Abstract, ArrayValue, Known, describe, is_numeric, known
-from zyg.ir.types import BOOL
+from zyg.ir.types import BOOL, F64
 
 from ..intrinsics import unsupported
 from ..registry import emits
@@ -53,7 +53,12 @@ def matmul(e: Evaluator, x1: Abstract, x2: Abstract, out: Abstract = NONE) -> Ab
 
 
 def _multiplied(e: Evaluator, given: list[Abstract]) -> Abstract:
-    made = e.call(known(_of_dimensions(*given)), given)
+    function = _of_dimensions(*given)
+    if function is not matmul_arrays and all(arrays.element_type(v) is F64 for v in given):
+        # Kernels take doubles that lie in any way: with one rule for all of them there is less to compile.
+        made = e.call(known(function), [arrays.general(e, v) for v in given])
+    else:
+        made = e.call(known(function), given)
     x, y = (arrays.dims(e, v) for v in given)
     stacks = (x[:-2], y[:-2])
     most = max(map(len, stacks))

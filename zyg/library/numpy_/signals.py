@@ -23,16 +23,15 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     if values.ndim == 0:
         raise IndexError("list assignment index out of range")
     axis = axis_index(axis, values.ndim)
-    n = values.shape[axis]
-    sides = values[along(axis, slice(1, n))] + values[along(axis, slice(0, max(n - 1, 0)))]
+    sides = values[along(axis, slice(1, None))] + values[along(axis, slice(None, -1))]
     if x is None:
         return (dx * sides / 2.0).sum(axis)
     points = np.asarray(x)
     if points.ndim == 1:
-        steps = (points[1:] - points[:-1]).reshape((len(points) - 1,) + (1,) * (values.ndim - axis - 1))
+        steps = points[1:] - points[:-1]
+        steps = steps.reshape((len(steps),) + (1,) * (values.ndim - axis - 1))
     else:
-        m = points.shape[axis]
-        steps = points[along(axis, slice(1, m))] - points[along(axis, slice(0, m - 1))]
+        steps = points[along(axis, slice(1, None))] - points[along(axis, slice(None, -1))]
     return (steps * sides / 2.0).sum(axis)
 
 
