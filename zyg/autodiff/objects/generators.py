@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 from zyg.autodiff import objects
 from zyg.autodiff.identity import ByIdentity
+from zyg.backend.pullbacks import STEP
 from zyg.errors import Unsupported, ZygError
 
 from . import foreign, later, sources
@@ -26,6 +27,7 @@ from .cotangents import accumulate
 from .draining import DRAINS, EXTENDING, LEADING, fits, run_left
 from .iteration import SOURCES, Iterator
 from .passing import innermost, leaves
+from .shadows import Undone
 
 
 class Items:
@@ -98,6 +100,71 @@ def _run_end_of_items(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     """(_run_end_of_items, generator, how many steps there had been when the end was found)"""
     if back[1].started:
         sources.skip(sources.reversal_of(back[1], shadows), back[2])
+
+
+class Owned(zip):
+    """The items of a generator that a loop alone has. How many there were tells the tape of the function that the loop is in, and where
+    the loop was left: so nothing is noted here."""
+
+    __slots__ = ("record",)
+
+    record: Record
+
+    def back_of_end(self) -> Any:
+        self.record.done = True
+        return _run_end_of_owned, self.record
+
+
+_STEPS = repeat(STEP)
+
+
+def owned(generator: Generator, back: Any) -> tuple[Any, Any] | None:
+    """What a loop goes through, and its back, if this is a generator that the call has made whose back this is; and if it does nothing
+    when it is closed. The loop alone has it then: each of its steps is undone by the reverse of the loop, in turn."""
+    record = generator.record
+    if back[0] is not run_generator:
+        made = innermost(back)
+        if made is None or made[0] is not run_generator:
+            return None
+        back = made
+    if back[1] is not record or record.closing or record.items or record.done:
+        return None
+    items = Owned(generator.forward, _STEPS)
+    items.record = record
+    return items, (run_owned, record)
+
+
+def run_owned(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """(run_owned, generator): the reverse of the loop has undone it."""
+
+
+def _run_end_of_owned(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """(_run_end_of_owned, generator): undo what it did behind its last item."""
+    record = back[1]
+    made = record.back
+    steps = made[0](made, None, shadows)
+    try:
+        steps.send(None)
+    except StopIteration as end:
+        steps = Undone(end.value)
+    shadows.reversals[id(record)] = steps
+
+
+def undo_step(whole: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """Undo the next step of such a generator. (Emitted code does that by itself.)"""
+    more, given = step(shadows.steps_of(whole), d)
+    if not more:
+        shadows.all_undone(whole, given)
+
+
+def undo_left(whole: Any, shadows: Any) -> None:
+    """A step of a loop raised an exception: undo what a generator did in it that the loop alone has."""
+    if whole is None or whole[0] is not run_owned:
+        return
+    record = whole[1]
+    if not later.compile.is_watched(record.code):  # it does not say where it was left
+        raise _left_by_an_exception("an exception")
+    _run_end_of_owned(whole, None, shadows)
 
 
 def _quick_pairs(generator: Generator) -> tuple[Any, Any]:
@@ -550,6 +617,13 @@ class _OfAnother:
         )
 
 
+def _left_by_an_exception(what: str) -> Unsupported:
+    return Unsupported(
+        f"a derivative through a generator that was left by {what}",
+        hint="let the generator finish, or compute the items in a list",
+    )
+
+
 class _Reverse:
     """The reverse half of a generator in one reverse pass; `left` steps have not been undone yet."""
 
@@ -557,10 +631,7 @@ class _Reverse:
 
     def __init__(self, generator: Record, shadows: Any):
         if generator.failed is not None:
-            raise Unsupported(
-                f"a derivative through a generator that was left by {type(generator.failed).__name__}",
-                hint="let the generator finish, or compute the items in a list",
-            )
+            raise _left_by_an_exception(type(generator.failed).__name__)
         if generator.unfinished:
             _refuse_unfinished(generator)
         self.generator = generator
@@ -785,18 +856,6 @@ def drained(generator: Generator) -> tuple[list[Any], tuple[Any, ...]]:
     return items, (give_generator, record, before, len(items), given)
 
 
-class _Undone:
-    """A generator of which all is undone."""
-
-    __slots__ = ("cotangents",)
-
-    left = 0
-    sent = None
-
-    def __init__(self, cotangents: Any):
-        self.cotangents = cotangents
-
-
 def resume_in_turn(reversal: _Reverse, ds: Any, count: int) -> None:
     """Undo so many steps, from the cotangents of what they gave: an iterator, which is asked for one when its step is undone."""
     if reversal.steps is None:
@@ -956,7 +1015,7 @@ def give_generator(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -
         for d in [None] * count if ds is None or not count else ds[count - 1 :: -1]:
             undo(d)
     except StopIteration as end:
-        reversals[id(generator)] = _Undone(end.value)
+        reversals[id(generator)] = Undone(end.value)
         shadows.kept.append(generator)
 
 

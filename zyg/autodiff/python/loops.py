@@ -63,6 +63,17 @@ def loop_alone(x: Any, back: Any) -> tuple[Any, Any]:
     return loop(x)
 
 
+def loop_own(x: Any, back: Any) -> tuple[Any, Any]:
+    """The same, where a generator that nobody else has is gone through without a record of its steps."""
+    if type(x) is generators.Generator:
+        own = generators.owned(x, back)
+        if own is not None:
+            return own
+    elif type(x) is list:
+        return zip(x, count()), (nothing, x)
+    return loop_alone(x, back)
+
+
 def loop_over(call: tuple[Any, ...]) -> tuple[Any, Any]:
     """The same for what a call gives: of what, and with which arguments."""
     f = call[0]

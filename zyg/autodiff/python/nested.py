@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from zyg.backend.pullbacks import NOTHING
+from zyg.backend.pullbacks import NOTHING, STEP
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone, const
 from zyg.ir.types import BOOL, OBJECT, TAPE
 
@@ -132,7 +132,7 @@ class _Expansion:
             function, operands = Const(objects.RECORD[of], OBJECT), operands[1:]
         elif of == "iter" and isinstance(function, Const) and function.value is loops.loop:
             function = Const(objects.loop, OBJECT)
-        elif of == "iter" and isinstance(function, Const) and function.value is loops.loop_alone:
+        elif of == "iter" and isinstance(function, Const) and function.value in (loops.loop_alone, loops.loop_own):
             function = Const(objects.iteration.loop_alone, OBJECT)
         elif of == "iter" and isinstance(function, Const) and function.value is loops.loop_over:
             function = Const(objects.iteration.loop_over, OBJECT)
@@ -285,6 +285,8 @@ def pull_item(back: Any, d: Any, shadows: Any, whole: Any) -> tuple[Any, ...]:
     if type(back) is int:
         if d is not None:
             shadows.add_item(whole[1], back, d)
+    elif back is STEP:
+        objects.generators.undo_step(whole, d, shadows)
     elif back is not None:
         back[0](back, d, shadows)
     return ()
