@@ -120,7 +120,8 @@ _STEPS = repeat(STEP)
 
 def owned(generator: Generator, back: Any) -> tuple[Any, Any] | None:
     """What a loop goes through, and its back, if this is a generator that the call has made whose back this is; and if it does nothing
-    when it is closed. The loop alone has it then: each of its steps is undone by the reverse of the loop, in turn."""
+    when it is closed. The loop alone has it then: each of its steps is undone by the reverse of the loop, in turn. (For loops that no
+    exception leaves in a way that what they did is undone: then nobody has to know that the generator was left, too.)"""
     record = generator.record
     if back[0] is not run_generator:
         made = innermost(back)
@@ -129,7 +130,7 @@ def owned(generator: Generator, back: Any) -> tuple[Any, Any] | None:
         back = made
     if back[1] is not record or record.closing or record.items or record.done:
         return None
-    items = Owned(generator.forward, _STEPS)
+    items: Any = Owned(generator.forward, _STEPS)
     items.record = record
     return items, (run_owned, record)
 
@@ -155,16 +156,6 @@ def undo_step(whole: tuple[Any, ...], d: Any, shadows: Any) -> None:
     more, given = step(shadows.steps_of(whole), d)
     if not more:
         shadows.all_undone(whole, given)
-
-
-def undo_left(whole: Any, shadows: Any) -> None:
-    """A step of a loop raised an exception: undo what a generator did in it that the loop alone has."""
-    if whole is None or whole[0] is not run_owned:
-        return
-    record = whole[1]
-    if not later.compile.is_watched(record.code):  # it does not say where it was left
-        raise _left_by_an_exception("an exception")
-    _run_end_of_owned(whole, None, shadows)
 
 
 def _quick_pairs(generator: Generator) -> tuple[Any, Any]:
@@ -617,13 +608,6 @@ class _OfAnother:
         )
 
 
-def _left_by_an_exception(what: str) -> Unsupported:
-    return Unsupported(
-        f"a derivative through a generator that was left by {what}",
-        hint="let the generator finish, or compute the items in a list",
-    )
-
-
 class _Reverse:
     """The reverse half of a generator in one reverse pass; `left` steps have not been undone yet."""
 
@@ -631,7 +615,10 @@ class _Reverse:
 
     def __init__(self, generator: Record, shadows: Any):
         if generator.failed is not None:
-            raise _left_by_an_exception(type(generator.failed).__name__)
+            raise Unsupported(
+                f"a derivative through a generator that was left by {type(generator.failed).__name__}",
+                hint="let the generator finish, or compute the items in a list",
+            )
         if generator.unfinished:
             _refuse_unfinished(generator)
         self.generator = generator

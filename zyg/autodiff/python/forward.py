@@ -118,7 +118,6 @@ class ForwardHalf:
         self.came: dict[Block, Value] = {}
         self.taken: dict[Block, Value] = {}  # per handler the pullback of the call that raised
         self.wholes: dict[Value, Value] = {}  # per iterator of a loop the back of what it goes through
-        self.owning: set[Value] = set()  # the iterators of loops that alone have what they go through
         self.backs: dict[Value, Value] = {}  # of calls, per value
         # `next` of loops, whose items are taken apart
         self.stepped = {
@@ -262,11 +261,10 @@ class ForwardHalf:
                 function = loops.loop_apart
             elif function is loops.loop and "alone" in instr.attrs and self.counts[operands[0]] == 1:
                 back = self.backs.get(operands[0])
-                if back is not None and not (self.brief and "left" not in instr.attrs):
-                    function = loops.loop_alone if self.brief else loops.loop_own
+                own = not self.brief and not self.handled
+                if back is not None and (own or "left" in instr.attrs):
+                    function = loops.loop_own if own else loops.loop_alone
                     operands.append(back)
-                    if not self.brief:
-                        self.owning.add(instr.result)
         elif is_call_of(instr, sources.finish):
             attrs["of"], function, operands = "finish", sources.record_finish, operands[1:]
             if not self.brief:

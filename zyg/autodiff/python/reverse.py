@@ -21,7 +21,6 @@ from .normal import SUSPENDED, is_call_of
 from .zeros import NOTHING, drop_zeros, is_nothing
 
 _TAKE_CELL = Const(objects.Shadows.take_cell, OBJECT)
-_UNDO_LEFT = Const(objects.generators.undo_left, OBJECT)
 _ACCUMULATE = Const(objects.accumulate, OBJECT)
 _JOINED = Const(objects.joined, OBJECT)
 _JOINED_BY_NAME = Const(objects.joined_by_name, OBJECT)
@@ -229,16 +228,11 @@ class ReverseHalf:
     def _reverse_raised(self, handler: Block, source: Block) -> None:
         """What the instruction did that raised: the callee has left its pullback."""
         instr = next((i for i in source.instrs if self.forward.kinds.get(i) == "record"), None)
+        if instr is None and self.forward.stepped.isdisjoint(source.instrs):
+            return
         if instr is None:  # a step of a loop: what it did before it raised
-            step = next((i for i in source.instrs if i in self.forward.stepped), None)
-            if step is None:
-                return
             operands = [self._primal(self.forward.taken[handler]), NOTHING, self.shadows]
             self.builder.emit("pull", *operands, types=(), of="raised", wanted=())
-            (iterator,) = step.operands
-            if iterator in self.forward.owning:
-                whole = self._primal(self.forward.wholes[iterator])
-                self.builder.op("call_object", _UNDO_LEFT, whole, self.shadows, keywords=())
             return
         self._reverse_raised_in(handler, self.forward.originals[instr])
 
