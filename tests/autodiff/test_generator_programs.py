@@ -33,6 +33,22 @@ class Held:
         yield self.a
         yield from self.given(2)
 
+class Node:
+    def __init__(self, a, depth):
+        self.a = a
+        self.kids = [Node(a * 0.7, depth - 1), Node(0.9 - a, depth - 2)] if depth > 0 else []
+
+    def __iter__(self):
+        yield self.a
+        for kid in self.kids:
+            yield from kid
+
+    def leaves(self):
+        if not self.kids:
+            yield self.a
+        for kid in self.kids:
+            yield from kid.leaves()
+
 def mean():
     total, n, given = 0.0, 0, 0.0
     while True:
@@ -119,7 +135,8 @@ class Drawn:
             ]
             body += ["    last = v", *noted]
         elif kind == 4:
-            body = [f"yield from (v * {self.number()} for v in xs)", "yield p"]
+            items = draw.choice(["xs", f"(v * {self.number()} for v in xs)"])
+            body = [f"yield from {items}", "yield p"]
         elif kind == 5 and self.steps:
             inner = draw.choice(self.steps)
             body = (
@@ -147,7 +164,7 @@ class Drawn:
     def chain(self) -> str:
         a, count = self.draw.choice("xy"), self.draw.randrange(1, 7)
         chain = f"{self.draw.choice(self.sources)}({a}, {count})"
-        chain = self.draw.choice([chain, chain, chain, f"Held({a})", f"Held({a}).given({count})", "[x, y, x * y]"])
+        chain = self.draw.choice([chain, chain, chain, f"Held({a})", f"Held({a}).given({count})", "[x, y, x * y]", f"Node({a}, 2)", f"Node({a}, 3).leaves()"])
         for _ in range(self.draw.randrange(4)):
             chain = f"{self.draw.choice(self.steps)}({chain}, {self.draw.choice(['x', 'y', 'x * y'])})"
         return chain

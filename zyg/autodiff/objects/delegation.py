@@ -49,12 +49,6 @@ def gives_items_alone(code: CodeType) -> bool:
     return later.compile.only_gives_items(code) if found is None else found
 
 
-@known(can_be_handed_over, exact=True)
-def _in_turn(iterator: Any) -> tuple[Any, Any]:
-    """In a derivative of a derivative the steps are taken one by one."""
-    return False, None
-
-
 def hand_over(iterator: Generator, handed: list[Any]) -> Any:
     """What `yield from` goes through."""
     forward = iterator.forward
@@ -62,18 +56,6 @@ def hand_over(iterator: Generator, handed: list[Any]) -> Any:
     iterator.forward = Away(forward)
     iterator.record.handed_over = True
     return forward
-
-
-def is_back(iterator: Generator) -> None:
-    """It has come to its end."""
-    iterator.record.done = True
-    iterator.forward = iterator.forward.forward
-
-
-def has_failed(iterator: Generator, error: BaseException) -> None:
-    """It was left by an exception, and has come to its end, too; but not if the generator that it was handed over to was closed."""
-    if not isinstance(error, GeneratorExit):
-        is_back(iterator)
 
 
 def undo(handed: list[Any], d: Any, shadows: Any) -> Any:
@@ -185,8 +167,6 @@ __all__ = [
     "delegated",
     "hand_over",
     "handed_over",
-    "has_failed",
-    "is_back",
     "is_undone",
     "record_delegated",
     "undo",

@@ -201,6 +201,7 @@ def _numbered_pairs(generator: Generator, before: list[int], index: int) -> Any:
     source.done = True
 
 
+_AT_START = [0]
 _NO_PAIRS: Callable[[], Items | None] = lambda: None
 
 
@@ -222,15 +223,17 @@ class Record:
         "items",
     )
 
-    def __init__(self, generator: Generator, back: Any):
+    def __init__(self, generator: Generator, back: Any, code: CodeType):
         self.back = back
-        self.code: CodeType = generator.forward.gi_code
-        closing = later.compile.CLEAN_UP.get(id(self.code))
+        self.code = code
         # Whether it may do something when it is closed.
-        self.closing = closing if closing is False else acts_when_closed(generator.forward)
-        self.generator = weakref.ref(generator) if self.closing else None  # for who has to close it
+        closing = later.compile.CLEAN_UP.get(id(code))
+        if closing is not False:
+            closing = acts_when_closed(generator.forward)
+        self.closing = closing
+        self.generator = weakref.ref(generator) if closing else None  # for who has to close it
         self.items = 0  # how many there were
-        self.before = [0]  # how many steps there had been when the end was found
+        self.before = _AT_START  # how many steps there had been when the end was found
         self.done = False
         self.failed: BaseException | None = None
         self.handed_over = False  # to another one, which gives all items (`delegation`)
@@ -266,10 +269,9 @@ class Generator(Iterator):
     kind = "generator"
 
     def __init__(self, forward: Any):
-        back = next(forward)
         self.forward = forward
-        self.record = Record(self, back)
         self._pairs: Any = _NO_PAIRS  # weakly: they refer to this
+        self.record = Record(self, next(forward), forward.gi_code)
 
     @property
     def pairs(self) -> Items:
@@ -318,8 +320,8 @@ class Generator(Iterator):
 
 
 class Away:
-    """In the place of the forward half of a generator that another one gives the items of, and is suspended: with that one CPython
-    would close it."""
+    """In the place of the forward half of a generator that another one gives the items of: with that one CPython would close it. So it
+    is that forward half again when that is over."""
 
     __slots__ = ("forward",)
 
@@ -329,14 +331,29 @@ class Away:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.forward, name)
 
-    def _refuse(self, *args: Any) -> NoReturn:
+    def _back(self) -> Any:
+        if self.forward.gi_frame is None:
+            return self.forward
         raise Unsupported(
             "an item of a generator that another one gives the items of (`yield from`), and has not been gone through to the end",
             foreign.position_of(foreign.caller()),
             hint="go through one of the two, or write a loop that yields in the place of `yield from`",
         )
 
-    __iter__ = __next__ = send = throw = close = _refuse
+    def __iter__(self) -> Any:
+        return iter(self._back())
+
+    def __next__(self) -> Any:
+        return next(self._back())
+
+    def send(self, value: Any) -> Any:
+        return self._back().send(value)
+
+    def throw(self, *exception: Any) -> Any:
+        return self._back().throw(*exception)
+
+    def close(self) -> Any:
+        return self._back().close()
 
 
 class _Cleaning(threading.local):

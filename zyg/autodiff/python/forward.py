@@ -61,10 +61,6 @@ _SILENT_CALLS = (
     counted.as_range,
     comprehensions.is_filled,
     delegation.handed_over,
-    delegation.can_be_handed_over,
-    delegation.hand_over,
-    delegation.is_back,
-    delegation.has_failed,
     begun.is_handed_over,
     begun.iterator_of,
 )

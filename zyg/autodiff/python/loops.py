@@ -22,6 +22,8 @@ def loop(x: Any) -> tuple[Any, Any]:
     t = type(x)
     if t is list:
         return zip(x, count()), (nothing, x)
+    if t is generators.Generator:
+        return generators.quickly(x), iteration.NOTHING  # all of its steps are undone, each for itself
     if t is Direct or t is Endless:
         return x.base, (nothing, x.whole)
     if t is tuple:
@@ -50,8 +52,6 @@ def loop(x: Any) -> tuple[Any, Any]:
             return zip(list.__iter__(x), count()), (nothing, x)
         if t is tuple:
             return _gathering(tuple.__iter__(x), tuple.__len__(x))
-    if t is generators.Generator:
-        return generators.quickly(x), iteration.NOTHING  # all of its steps are undone, each for itself
     if t not in iteration.SOURCES:
         return stepped.through(x, loop) or objects.loop(x)
     return objects.loop(x)
