@@ -164,7 +164,18 @@ class Drawn:
     def chain(self) -> str:
         a, count = self.draw.choice("xy"), self.draw.randrange(1, 7)
         chain = f"{self.draw.choice(self.sources)}({a}, {count})"
-        chain = self.draw.choice([chain, chain, chain, f"Held({a})", f"Held({a}).given({count})", "[x, y, x * y]", f"Node({a}, 2)", f"Node({a}, 3).leaves()"])
+        chain = self.draw.choice(
+            [
+                chain,
+                chain,
+                chain,
+                f"Held({a})",
+                f"Held({a}).given({count})",
+                "[x, y, x * y]",
+                f"Node({a}, 2)",
+                f"Node({a}, 3).leaves()",
+            ]
+        )
         for _ in range(self.draw.randrange(4)):
             chain = f"{self.draw.choice(self.steps)}({chain}, {self.draw.choice(['x', 'y', 'x * y'])})"
         return chain

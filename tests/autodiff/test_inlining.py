@@ -333,8 +333,32 @@ def in_rounds(x):
     return total
 
 
+LOG = []
+
+
+def products(xs, p):
+    for v in xs:
+        LOG.append(("product", len(LOG)))
+        p = p * v
+        yield p
+
+
+def checked(xs):
+    for v in xs:
+        if v > 1.91:
+            raise ValueError(v)
+        LOG.append(("checked", len(LOG)))
+        yield v
+
+
+def of_what_asks_in_between(x):
+    """What is asked of a product, in the same block, where other code may have run between."""
+    LOG.clear()
+    return sum(s * s for s in checked(products(checked([x, 0.5, x + 0.3]), x)))
+
+
 PROGRAMS = [
-    of_each_other, of_each_other_in_variables, in_rounds,
+    of_what_asks_in_between, of_each_other, of_each_other_in_variables, in_rounds,
     of_itertools, of_tests, several_yields, left_early, returns_in_the_loop, returns_the_first, nothing_given, within_each_other, of_generators,
     by_recursion, changes_what_the_loop_sees, of_the_function_around, called_for_other_things, sends, state_in_generator,
     loop_in_a_generator,
@@ -394,15 +418,25 @@ def test_a_chain_is_taken_in(monkeypatch):
         return pullback(of_chain, (0.5,))[1](1.0)[0] == pytest.approx(differences.derivative(of_chain, 0.5))
 
     assert check()
-    others = {"decaying": lambda x, n: iter([x, x]), "squared": list_of}
-    for name, other in others.items():
+    others = {"decaying": (lambda x, n: iter([x, x]), repeated), "squared": (list_of, tripled)}
+    for name, (other, generator) in others.items():
         monkeypatch.setitem(globals(), name, other)
         assert check()
         monkeypatch.undo()
-        monkeypatch.setattr(globals()[name], "__code__", other.__code__)
+        monkeypatch.setattr(globals()[name], "__code__", generator.__code__)
         assert check()
         monkeypatch.undo()
     assert check()
+
+
+def repeated(x, n):
+    for k in range(n):
+        yield x * k
+
+
+def tripled(xs):
+    for v in xs:
+        yield v * 3.0
 
 
 def list_of(xs):

@@ -141,14 +141,21 @@ def run_owned(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 def _run_end_of_owned(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     """(_run_end_of_owned, generator): undo what it did behind its last item."""
-    record = back[1]
-    made = record.back
-    steps = made[0](made, None, shadows)
+    _undo_from_end(back[1].back, shadows)
+
+
+def run_left_owned(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """(run_left_owned, back of a generator): the same where an exception has left it."""
+    _undo_from_end(back[1], shadows)
+
+
+def _undo_from_end(back: Any, shadows: Any) -> None:
+    steps = back[0](back, None, shadows)
     try:
         steps.send(None)
     except StopIteration as end:
         steps = Undone(end.value)
-    shadows.reversals[id(record)] = steps
+    shadows.reversals[id(back)] = steps
 
 
 def undo_step(whole: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -837,6 +844,9 @@ def run_generator(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
             return cotangents
     reverse = shadows.reversals.get(id(generator))
     if reverse is None:
+        owned = shadows.reversals.get(id(generator.back))
+        if owned is not None:
+            return owned.cotangents
         if not generator.started:
             return None
         reverse = sources.reversal_of(generator, shadows)

@@ -174,17 +174,16 @@ class Shadows:
     def steps_of(self, whole: Any) -> Any:
         """The reverse half of a generator that a loop alone has, (what runs its pullback, its record): resumed, it undoes the step that
         gave an item."""
-        record = whole[1]
-        steps = self.reversals.get(id(record))
+        back = whole[1].back
+        steps = self.reversals.get(id(back))
         if steps is None:  # the loop was left where it gave its last item
-            back = record.back
-            steps = self.reversals[id(record)] = back[0](back, None, self)
+            steps = self.reversals[id(back)] = back[0](back, None, self)
             steps.send(None)
         return steps
 
     def all_undone(self, whole: Any, cotangents: Any) -> None:
         """The same has come to its start, and gives the cotangents of the arguments of the call that made the generator."""
-        self.reversals[id(whole[1])] = Undone(cotangents)
+        self.reversals[id(whole[1].back)] = Undone(cotangents)
 
     def shadow_gone_through(self, whole: Any, kind: type) -> Any:
         """For what a loop says that it goes through: the shadow of its items if that is a list, or a dict; else None."""

@@ -54,6 +54,7 @@ _CALLED_FIRST = (globals, delegation.handed_over)
 _SILENT_CALLS = (
     escaping.take,
     escaping.attach,
+    escaping.leave_generator,
     globals,
     ENTER,
     LEAVE,
@@ -257,9 +258,10 @@ class ForwardHalf:
                 function = loops.loop_apart
             elif function is loops.loop and "alone" in instr.attrs and self.counts[operands[0]] == 1:
                 back = self.backs.get(operands[0])
-                own = not self.brief and not self.handled
-                if back is not None and (own or "left" in instr.attrs):
-                    function = loops.loop_own if own else loops.loop_alone
+                if back is not None and not (self.brief and "left" not in instr.attrs):
+                    function = loops.loop_alone if self.brief else loops.loop_own
+                    if self.handled and not self.brief:
+                        function = loops.loop_own_tried
                     operands.append(back)
         elif is_call_of(instr, sources.finish):
             attrs["of"], function, operands = "finish", sources.record_finish, operands[1:]
