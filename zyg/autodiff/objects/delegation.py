@@ -22,7 +22,6 @@ from typing import Any
 from zyg.autodiff import objects
 
 from . import later
-from .calls import known
 from .generators import Away, Generator, Record, end_of, record_send, run_item, run_send
 from .iteration import Iterator
 from .passing import passes
