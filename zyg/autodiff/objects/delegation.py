@@ -16,13 +16,12 @@ from its end.
 
 from __future__ import annotations
 
-from types import CodeType
 from typing import Any
 
 from zyg.autodiff import objects
 
 from . import later
-from .generators import Away, Generator, Record, end_of, record_send, run_item, run_send
+from .generators import Away, Generator, Record, end_of, gives_items_alone, record_send, run_item, run_send
 from .iteration import Iterator
 from .passing import passes
 
@@ -40,12 +39,6 @@ def can_be_handed_over(iterator: Any) -> bool:
     if record.items or record.done or record.handed_over or record.failed is not None:
         return False  # (it was started)
     return gives_items_alone(record.code)
-
-
-def gives_items_alone(code: CodeType) -> bool:
-    """Whether nobody has to know where a generator is suspended, whose forward half this is."""
-    found = later.compile.GIVE_ITEMS.get(id(code))
-    return later.compile.only_gives_items(code) if found is None else found
 
 
 def hand_over(iterator: Generator, handed: list[Any]) -> Any:
@@ -164,6 +157,7 @@ def _run_delegated_value(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 __all__ = [
     "can_be_handed_over",
     "delegated",
+    "gives_items_alone",
     "hand_over",
     "handed_over",
     "is_undone",

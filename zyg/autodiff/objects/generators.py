@@ -123,16 +123,28 @@ def owned(generator: Generator, back: Any) -> tuple[Any, Any] | None:
     when it is closed. The loop alone has it then: each of its steps is undone by the reverse of the loop, in turn. (For loops that no
     exception leaves in a way that what they did is undone: then nobody has to know that the generator was left, too.)"""
     record = generator.record
-    if back[0] is not run_generator:
-        made = innermost(back)
-        if made is None or made[0] is not run_generator:
+    if type(back) is not tuple or back[0] is not run_generator:
+        back = innermost(back)
+        if type(back) is not tuple or back[0] is not run_generator:
             return None
-        back = made
     if back[1] is not record or record.closing or record.items or record.done:
         return None
     items: Any = Owned(generator.forward, _STEPS)
     items.record = record
     return items, (run_owned, record)
+
+
+def gives_items_alone(code: CodeType) -> bool:
+    """Whether nobody has to know where a generator is suspended, whose forward half this is."""
+    found = later.compile.GIVE_ITEMS.get(id(code))
+    return later.compile.only_gives_items(code) if found is None else found
+
+
+def owned_if_quiet(x: Any, back: Any) -> tuple[Any, Any] | None:
+    """The same, whatever it is, where an exception that comes out of the generator may be handled: it has to leave its pullback with it."""
+    if type(x) is not Generator or not gives_items_alone(x.record.code):
+        return None
+    return owned(x, back)
 
 
 def run_owned(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from zyg.backend.pullbacks import nothing
 
 from .. import objects
-from ..objects import calls, delegation, generators, iteration, reentry, stepped
+from ..objects import calls, generators, iteration, reentry, stepped
 from ..objects.cotangents import INERT
 from ..objects.iteration import Direct, Endless, Items, Values
 from ..objects.wholes import NOWHERE, Entries, Lists, ListsAndTuples, Numbered, NumberedTuple
@@ -76,9 +76,7 @@ def loop_own(x: Any, back: Any) -> tuple[Any, Any]:
 
 def loop_own_tried(x: Any, back: Any) -> tuple[Any, Any]:
     """The same where an exception that comes out of the generator may be handled: the generator has to leave its pullback with it."""
-    if type(x) is generators.Generator and delegation.gives_items_alone(x.record.code):
-        return loop_own(x, back)
-    return loop_alone(x, back)
+    return generators.owned_if_quiet(x, back) or loop_alone(x, back)
 
 
 ALONE = frozenset({loop_alone, loop_own, loop_own_tried})
