@@ -170,15 +170,6 @@ def test_what_is_refused():
         both.close()
         return total + sum(items)  # which are none: CPython has closed it, too
 
-    def left(x):
-        total, items = 0.0, inner(x)
-        for v in outer(items):
-            total += v
-            break
-        for v in items:
-            total += v * x
-        return total
-
     def thrown(x):
         both = outer(inner(x))
         total = next(both)
@@ -188,12 +179,52 @@ def test_what_is_refused():
     compile_.forget()
     with pytest.raises(Unsupported, match="thrown into a generator"):
         pullback(thrown, (0.7,))
-    for f in (taken_meanwhile, closed, left):
+    for f in (taken_meanwhile, closed):
         for watched in (False, True):
             escaping.generators_are_watched = watched
             compile_.forget()
             with pytest.raises(Unsupported, match="that another one gives the items of"):
                 pullback(f, (0.7,))
+
+
+def test_closed_with_the_other_one():
+    """CPython closes a generator with the one that gives its items: there is nothing to be had from it then."""
+
+    def inner(x):
+        yield x
+        yield x * x
+
+    def outer(items):
+        yield from items
+
+    def left(x):
+        total, items = 0.0, inner(x)
+        for v in outer(items):
+            total += v * x
+            break
+        for v in items:
+            total += v * 10.0
+        return total + sum(items)
+
+    def closed(x):
+        items = inner(x)
+        both = outer(items)
+        total = next(both) * x
+        both.close()
+        return total + next(items, x)
+
+    def over(x):
+        items = inner(x)
+        total = sum(outer(items)) * x
+        return total + next(items, x)
+
+    for f in (left, closed, over):
+        for watched in (False, True):
+            escaping.generators_are_watched = watched
+            compile_.forget()
+            value, back = pullback(f, (0.7,))
+            assert value == f(0.7)
+            assert back(1.0)[0] == pytest.approx(differences.derivative(f, 0.7), rel=1e-7)
 
 
 def test_in_try_bodies():

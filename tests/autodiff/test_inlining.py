@@ -252,7 +252,113 @@ def of_tests(x):
     return total + sum([v * asked[-1] for v in map(lambda v: v * v * x, xs)])  # noqa: C417
 
 
+def squared(xs):
+    for v in xs:
+        yield v * v
+
+
+def differences_of(xs, scale):
+    last = None
+    for v in xs:
+        if last is not None:
+            yield (v - last) * scale
+        last = v
+
+
+def pairs(xs):
+    pair = []
+    for v in xs:
+        pair.append(v)
+        if len(pair) == 2:
+            yield pair
+            pair = []
+    if pair:
+        yield pair
+
+
+def of_each_other(x):
+    total = 0.0
+    for k, pair in enumerate(pairs(differences_of(squared(decaying(x, 6)), x))):
+        total += sum(pair) * (k + 1.0)
+    for v in differences_of(accumulate(squared(thrice(x))), 0.5):
+        total = total * 0.9 + v
+    for v in squared(squared([x, 0.5 * x])):
+        total += v
+        if v > 0.3:
+            break
+    return total
+
+
+def of_each_other_in_variables(x):
+    noted = [x]
+
+    def scaled(xs, by):
+        noted.append(noted[-1] * by)
+        for v in xs:
+            noted.append(v)
+            yield v * by * len(noted)
+
+    def shifted(xs):
+        noted.append(x * 2.0)
+        for k in range(2):
+            for v in xs:  # over in the second round
+                yield v + noted[-1] + k
+
+    inner = scaled([x, 0.5, x * x], x)
+    noted.append(x * x)
+    outer = shifted(scaled(inner, 0.7))
+    unused = scaled([x], 3.0)
+    noted.append(x * 3.0)
+    total = 0.0
+    for v in outer:
+        total += v * noted[-2]
+    for _v in outer:
+        total += 100.0
+    for _ in range(2):
+        again = scaled([v, x], 0.2)
+        for v in again:
+            total += v
+    return total + sum(noted) + (unused is None)
+
+
+def in_rounds(x):
+    total = 0.0
+    items = squared(decaying(x, 5))
+    for k in range(3):
+        for v in items:
+            total = total * x + v
+            if v < 0.3:
+                break
+        total += k
+    return total
+
+
+LOG = []
+
+
+def products(xs, p):
+    for v in xs:
+        LOG.append(("product", len(LOG)))
+        p = p * v
+        yield p
+
+
+def checked(xs):
+    for v in xs:
+        if v > 1.91:
+            raise ValueError(v)
+        LOG.append(("checked", len(LOG)))
+        yield v
+
+
+def of_what_asks_in_between(x):
+    """What is asked of a product, in the same block, where other code may have run between."""
+    LOG.clear()
+    return sum(s * s for s in checked(products(checked([x, 0.5, x + 0.3]), x)))
+
+
 PROGRAMS = [
+    of_what_asks_in_between, of_each_other, of_each_other_in_variables, in_rounds,
     of_itertools, of_tests, several_yields, left_early, returns_in_the_loop, returns_the_first, nothing_given, within_each_other, of_generators,
     by_recursion, changes_what_the_loop_sees, of_the_function_around, called_for_other_things, sends, state_in_generator,
     loop_in_a_generator,
@@ -293,6 +399,48 @@ def test_another_function_of_that_name(monkeypatch):
     monkeypatch.undo()
     monkeypatch.setattr(thrice, "__code__", never.__code__)
     assert pullback(several_yields, (0.5,))[1](1.0)[0] == pytest.approx(differences.derivative(several_yields, 0.5))
+
+
+def of_chain(x):
+    total = 0.0
+    for k, v in enumerate(squared(decaying(x, 3))):
+        total += k * v
+    return total
+
+
+def test_a_chain_is_taken_in(monkeypatch):
+    made = with_generators(capture(of_chain.__code__), globals())
+    asked = [i for _, i in made.instructions() if i.operands[:1] and getattr(i.operands[0], "value", None) is as_it_was]
+    assert len(asked) == 3
+    assert [i.op for _, i in made.instructions()].count("iter") == 2  # over the range, and of the chain as it was
+
+    def check():
+        return pullback(of_chain, (0.5,))[1](1.0)[0] == pytest.approx(differences.derivative(of_chain, 0.5))
+
+    assert check()
+    others = {"decaying": (lambda x, n: iter([x, x]), repeated), "squared": (list_of, tripled)}
+    for name, (other, generator) in others.items():
+        monkeypatch.setitem(globals(), name, other)
+        assert check()
+        monkeypatch.undo()
+        monkeypatch.setattr(globals()[name], "__code__", generator.__code__)
+        assert check()
+        monkeypatch.undo()
+    assert check()
+
+
+def repeated(x, n):
+    for k in range(n):
+        yield x * k
+
+
+def tripled(xs):
+    for v in xs:
+        yield v * 3.0
+
+
+def list_of(xs):
+    return [v * 3.0 for v in xs]
 
 
 def total_of_totals(xs):

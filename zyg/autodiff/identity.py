@@ -67,8 +67,10 @@ def note(table: Any, key: Any, about: tuple[Any, ...], value: Any = None) -> Non
         table.add(key)
     else:
         table[key] = value
-    if not all(map(lasts, about)):
-        _passing.append((table, key))
+    for x in about:
+        if not lasts(x):
+            _passing.append((table, key))
+            break
 
 
 def let_go() -> None:

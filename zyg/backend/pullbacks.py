@@ -30,6 +30,15 @@ def held(back: Any, d: Any, shadows: Any) -> Any:
 HELD = (held,)
 
 
+def step(back: Any, d: Any, shadows: Any) -> Any:
+    """Stands for the pullback of an item that a generator gave to a loop, if nobody else has the generator: the next step of the
+    generator's reverse half undoes it."""
+    raise SystemError("only emitted code knows which generator gave an item")
+
+
+STEP = (step,)
+
+
 def in_field(back: Any, d: Any, shadows: Any) -> Any:
     """The pullback of a field of a named tuple: (in_field, its number, how many there are)."""
     if d is None:

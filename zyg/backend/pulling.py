@@ -9,12 +9,14 @@ from bytecode import Compare, Label
 from ..ir.core import Const, Value
 from ..ir.core import Instr as Operation
 from ..ir.types import OBJECT
-from .opcodes import PY313, Tree, call
+from .opcodes import PY312, PY313, Tree, call
 from .phrases import (
     begin_call,
     call_function,
     call_method,
     expression_of,
+    go_if_is,
+    go_if_same,
     go_unless_is,
     go_unless_type,
     go_unless_type_in,
@@ -27,7 +29,7 @@ from .phrases import (
     store_all,
     store_none,
 )
-from .pullbacks import HELD, in_field, nothing, pulled
+from .pullbacks import HELD, STEP, in_field, nothing, pulled
 from .shadowing import access, add_part, look_up, take_part
 
 if TYPE_CHECKING:
@@ -120,6 +122,8 @@ def op_pull(e: Emitter, tree: Tree) -> None:
             recorded = Label()
             e.load(back)
             jump_if_none(e, none)
+            if "apart" not in attrs:
+                _undo_step(e, instr, end)
         if is_none(back) or "shadow" in attrs:
             e.label(none, depth)
             store_none(e, [*results, *component])
@@ -192,6 +196,37 @@ def op_pull(e: Emitter, tree: Tree) -> None:
         e.label(none, depth)
         store_none(e, [*results, *component])
     e.label(end, depth)
+
+
+def _undo_step(e: Emitter, instr: Operation, end: Label) -> None:
+    """If an item is one of a generator that the loop alone has: resume the reverse half of that."""
+    back, d, shadows, whole, _, _, last, steps = instr.operands
+    step, resume, over = (Label() for _ in range(3))
+    depth = e.depth
+    go_if_is(e, back, STEP, step)
+    with e.aside():
+        e.label(step, depth)
+        go_if_same(e, whole, last, resume)
+        e.load(whole)
+        e.store(last)
+        call_method(e, shadows, "steps_of", whole)
+        e.store(steps)
+        e.label(resume, depth)
+        e.load(steps)
+        e.load(d)
+        e.out("SEND", over)
+        e.out("POP_TOP")
+        e.out("POP_TOP")
+        jump(e, end)
+        if PY312:
+            e.label(over, depth + 2)
+            e.out("END_SEND")
+        else:
+            e.label(over, depth + 1)
+        e.store(steps)
+        call_method(e, shadows, "all_undone", whole, steps)
+        e.store(last)  # (it is None: another generator begins)
+        jump(e, end)
 
 
 def _items(

@@ -25,7 +25,8 @@ _captured: dict[tuple[int, Any], tuple[weakref.ref[CodeType], Function]] = {}
 
 def capture(code: CodeType, leave: Any = None) -> Function:
     """The SSA of a code object, untyped. It is cached: clone it before changing it. `leave` is called with the iterator of a loop where
-    the loop is left from the middle; `iter` of such a loop has the attribute "alone" where it is of what a call has just given.
+    the loop is left from the middle; `iter` has the attribute "alone" where it is of what a call has just given, and "left" then, if
+    its loop may be left so.
 
     >>> print(capture((lambda x: x * x + 1.0).__code__))  # doctest: +ELLIPSIS
     func @lambda(%x: object) -> object {...
@@ -53,12 +54,12 @@ def capture(code: CodeType, leave: Any = None) -> Function:
 
 
 def _settle_leaving(function: Function, leave: Any) -> None:
-    """Drop the calls of `leave` with what is no iterator of a loop, and the attribute where there are none."""
+    """Drop the calls of `leave` with what is no iterator of a loop; note which loops there are others of."""
     iterators = {i.result: i for _, i in function.instructions() if i.op == "iter"}
     left = {i.operands[1] for _, i in function.instructions() if is_call_of(i, leave)}
     for iterator, made in iterators.items():
-        if iterator not in left:
-            made.attrs.pop("alone", None)
+        if "alone" in made.attrs and iterator in left:
+            made.attrs["left"] = True
     for block in function.blocks:
         block.instrs[:] = [i for i in block.instrs if not is_call_of(i, leave) or i.operands[1] in iterators]
 

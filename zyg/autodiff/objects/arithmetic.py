@@ -271,8 +271,9 @@ _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: of a class statement
 def find(cls: type, name: str) -> Any:
     """What a class or its bases hold under a name, as Python looks for operator methods."""
     for c in cls.__mro__:
-        if name in c.__dict__:
-            return c.__dict__[name]
+        held = c.__dict__
+        if name in held:
+            return held[name]
     return None
 
 

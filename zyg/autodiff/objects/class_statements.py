@@ -170,10 +170,11 @@ def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def move_attributes(made: Any, namespace: dict[str, Any], shadows: Any) -> None:
     """What the attributes of a class have gathered belongs to the names that its body set; the defaults of an `__init__` that
     was generated (of a dataclass), and of its fields, were attributes."""
-    for name in namespace:
-        d = shadows.take_attr(made, name)
-        if d is not None:
-            shadows.add_key(namespace, name, d)
+    if id(made) in shadows.holders:
+        for name in namespace:
+            d = shadows.take_attr(made, name)
+            if d is not None:
+                shadows.add_key(namespace, name, d)
     fields = vars(made).get("__dataclass_fields__", {})
     for name in vars(made).get("__annotations__", ()) if fields else ():
         if name in fields and name in namespace and namespace[name] is not fields[name]:

@@ -16,14 +16,12 @@ from its end.
 
 from __future__ import annotations
 
-from types import CodeType
 from typing import Any
 
 from zyg.autodiff import objects
 
 from . import later
-from .calls import known
-from .generators import Away, Generator, Record, end_of, record_send, run_item, run_send
+from .generators import Away, Generator, Record, end_of, gives_items_alone, record_send, run_item, run_send
 from .iteration import Iterator
 from .passing import passes
 
@@ -43,18 +41,6 @@ def can_be_handed_over(iterator: Any) -> bool:
     return gives_items_alone(record.code)
 
 
-def gives_items_alone(code: CodeType) -> bool:
-    """Whether nobody has to know where a generator is suspended, whose forward half this is."""
-    found = later.compile.GIVE_ITEMS.get(id(code))
-    return later.compile.only_gives_items(code) if found is None else found
-
-
-@known(can_be_handed_over, exact=True)
-def _in_turn(iterator: Any) -> tuple[Any, Any]:
-    """In a derivative of a derivative the steps are taken one by one."""
-    return False, None
-
-
 def hand_over(iterator: Generator, handed: list[Any]) -> Any:
     """What `yield from` goes through."""
     forward = iterator.forward
@@ -62,18 +48,6 @@ def hand_over(iterator: Generator, handed: list[Any]) -> Any:
     iterator.forward = Away(forward)
     iterator.record.handed_over = True
     return forward
-
-
-def is_back(iterator: Generator) -> None:
-    """It has come to its end."""
-    iterator.record.done = True
-    iterator.forward = iterator.forward.forward
-
-
-def has_failed(iterator: Generator, error: BaseException) -> None:
-    """It was left by an exception, and has come to its end, too; but not if the generator that it was handed over to was closed."""
-    if not isinstance(error, GeneratorExit):
-        is_back(iterator)
 
 
 def undo(handed: list[Any], d: Any, shadows: Any) -> Any:
@@ -183,10 +157,9 @@ def _run_delegated_value(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 __all__ = [
     "can_be_handed_over",
     "delegated",
+    "gives_items_alone",
     "hand_over",
     "handed_over",
-    "has_failed",
-    "is_back",
     "is_undone",
     "record_delegated",
     "undo",

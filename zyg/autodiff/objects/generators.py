@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 from zyg.autodiff import objects
 from zyg.autodiff.identity import ByIdentity
+from zyg.backend.pullbacks import STEP
 from zyg.errors import Unsupported, ZygError
 
 from . import foreign, later, sources
@@ -26,6 +27,7 @@ from .cotangents import accumulate
 from .draining import DRAINS, EXTENDING, LEADING, fits, run_left
 from .iteration import SOURCES, Iterator
 from .passing import innermost, leaves
+from .shadows import Undone
 
 
 class Items:
@@ -100,6 +102,81 @@ def _run_end_of_items(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         sources.skip(sources.reversal_of(back[1], shadows), back[2])
 
 
+class Owned(zip):
+    """The items of a generator that a loop alone has. How many there were tells the tape of the function that the loop is in, and where
+    the loop was left: so nothing is noted here."""
+
+    __slots__ = ("record",)
+
+    record: Record
+
+    def back_of_end(self) -> Any:
+        self.record.done = True
+        return _run_end_of_owned, self.record
+
+
+_STEPS = repeat(STEP)
+
+
+def owned(generator: Generator, back: Any) -> tuple[Any, Any] | None:
+    """What a loop goes through, and its back, if this is a generator that the call has made whose back this is; and if it does nothing
+    when it is closed. The loop alone has it then: each of its steps is undone by the reverse of the loop, in turn. (For loops that no
+    exception leaves in a way that what they did is undone: then nobody has to know that the generator was left, too.)"""
+    record = generator.record
+    if type(back) is not tuple or back[0] is not run_generator:
+        back = innermost(back)
+        if type(back) is not tuple or back[0] is not run_generator:
+            return None
+    if back[1] is not record or record.closing or record.items or record.done:
+        return None
+    items: Any = Owned(generator.forward, _STEPS)
+    items.record = record
+    return items, (run_owned, record)
+
+
+def gives_items_alone(code: CodeType) -> bool:
+    """Whether nobody has to know where a generator is suspended, whose forward half this is."""
+    found = later.compile.GIVE_ITEMS.get(id(code))
+    return later.compile.only_gives_items(code) if found is None else found
+
+
+def owned_if_quiet(x: Any, back: Any) -> tuple[Any, Any] | None:
+    """The same, whatever it is, where an exception that comes out of the generator may be handled: it has to leave its pullback with it."""
+    if type(x) is not Generator or not gives_items_alone(x.record.code):
+        return None
+    return owned(x, back)
+
+
+def run_owned(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """(run_owned, generator): the reverse of the loop has undone it."""
+
+
+def _run_end_of_owned(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """(_run_end_of_owned, generator): undo what it did behind its last item."""
+    _undo_from_end(back[1].back, shadows)
+
+
+def run_left_owned(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """(run_left_owned, back of a generator): the same where an exception has left it."""
+    _undo_from_end(back[1], shadows)
+
+
+def _undo_from_end(back: Any, shadows: Any) -> None:
+    steps = back[0](back, None, shadows)
+    try:
+        steps.send(None)
+    except StopIteration as end:
+        steps = Undone(end.value)
+    shadows.reversals[id(back)] = steps
+
+
+def undo_step(whole: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """Undo the next step of such a generator. (Emitted code does that by itself.)"""
+    more, given = step(shadows.steps_of(whole), d)
+    if not more:
+        shadows.all_undone(whole, given)
+
+
 def _quick_pairs(generator: Generator) -> tuple[Any, Any]:
     items = quickly(generator)
     return items, sources.whole(items)
@@ -143,6 +220,7 @@ def _numbered_pairs(generator: Generator, before: list[int], index: int) -> Any:
     source.done = True
 
 
+_AT_START = [0]
 _NO_PAIRS: Callable[[], Items | None] = lambda: None
 
 
@@ -164,15 +242,17 @@ class Record:
         "items",
     )
 
-    def __init__(self, generator: Generator, back: Any):
+    def __init__(self, generator: Generator, back: Any, code: CodeType):
         self.back = back
-        self.code: CodeType = generator.forward.gi_code
-        closing = later.compile.CLEAN_UP.get(id(self.code))
+        self.code = code
         # Whether it may do something when it is closed.
-        self.closing = closing if closing is False else acts_when_closed(generator.forward)
-        self.generator = weakref.ref(generator) if self.closing else None  # for who has to close it
+        closing = later.compile.CLEAN_UP.get(id(code))
+        if closing is not False:
+            closing = acts_when_closed(generator.forward)
+        self.closing = closing
+        self.generator = weakref.ref(generator) if closing else None  # for who has to close it
         self.items = 0  # how many there were
-        self.before = [0]  # how many steps there had been when the end was found
+        self.before = _AT_START  # how many steps there had been when the end was found
         self.done = False
         self.failed: BaseException | None = None
         self.handed_over = False  # to another one, which gives all items (`delegation`)
@@ -208,10 +288,9 @@ class Generator(Iterator):
     kind = "generator"
 
     def __init__(self, forward: Any):
-        back = next(forward)
         self.forward = forward
-        self.record = Record(self, back)
         self._pairs: Any = _NO_PAIRS  # weakly: they refer to this
+        self.record = Record(self, next(forward), forward.gi_code)
 
     @property
     def pairs(self) -> Items:
@@ -260,8 +339,8 @@ class Generator(Iterator):
 
 
 class Away:
-    """In the place of the forward half of a generator that another one gives the items of, and is suspended: with that one CPython
-    would close it."""
+    """In the place of the forward half of a generator that another one gives the items of: with that one CPython would close it. So it
+    is that forward half again when that is over."""
 
     __slots__ = ("forward",)
 
@@ -271,14 +350,29 @@ class Away:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.forward, name)
 
-    def _refuse(self, *args: Any) -> NoReturn:
+    def _back(self) -> Any:
+        if self.forward.gi_frame is None:
+            return self.forward
         raise Unsupported(
             "an item of a generator that another one gives the items of (`yield from`), and has not been gone through to the end",
             foreign.position_of(foreign.caller()),
             hint="go through one of the two, or write a loop that yields in the place of `yield from`",
         )
 
-    __iter__ = __next__ = send = throw = close = _refuse
+    def __iter__(self) -> Any:
+        return iter(self._back())
+
+    def __next__(self) -> Any:
+        return next(self._back())
+
+    def send(self, value: Any) -> Any:
+        return self._back().send(value)
+
+    def throw(self, *exception: Any) -> Any:
+        return self._back().throw(*exception)
+
+    def close(self) -> Any:
+        return self._back().close()
 
 
 class _Cleaning(threading.local):
@@ -762,6 +856,9 @@ def run_generator(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
             return cotangents
     reverse = shadows.reversals.get(id(generator))
     if reverse is None:
+        owned = shadows.reversals.get(id(generator.back))
+        if owned is not None:
+            return owned.cotangents
         if not generator.started:
             return None
         reverse = sources.reversal_of(generator, shadows)
@@ -783,18 +880,6 @@ def drained(generator: Generator) -> tuple[list[Any], tuple[Any, ...]]:
     record.items = before + len(items)
     record.done = True
     return items, (give_generator, record, before, len(items), given)
-
-
-class _Undone:
-    """A generator of which all is undone."""
-
-    __slots__ = ("cotangents",)
-
-    left = 0
-    sent = None
-
-    def __init__(self, cotangents: Any):
-        self.cotangents = cotangents
 
 
 def resume_in_turn(reversal: _Reverse, ds: Any, count: int) -> None:
@@ -956,7 +1041,7 @@ def give_generator(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -
         for d in [None] * count if ds is None or not count else ds[count - 1 :: -1]:
             undo(d)
     except StopIteration as end:
-        reversals[id(generator)] = _Undone(end.value)
+        reversals[id(generator)] = Undone(end.value)
         shadows.kept.append(generator)
 
 

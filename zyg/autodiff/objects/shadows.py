@@ -94,6 +94,18 @@ class Elsewhere(float):
         """Add a cotangent to what this stands for."""
 
 
+class Undone:
+    """A generator of which all is undone."""
+
+    __slots__ = ("cotangents",)
+
+    left = 0
+    sent = None
+
+    def __init__(self, cotangents: Any):
+        self.cotangents = cotangents
+
+
 class Shadows:
     """What one reverse pass has gathered for mutable objects."""
 
@@ -158,6 +170,20 @@ class Shadows:
         if isinstance(x, list):
             return functools.partial(self.add_item, x)
         return functools.partial(self.add_key, x) if isinstance(x, dict) else x.adder(self)
+
+    def steps_of(self, whole: Any) -> Any:
+        """The reverse half of a generator that a loop alone has, (what runs its pullback, its record): resumed, it undoes the step that
+        gave an item."""
+        back = whole[1].back
+        steps = self.reversals.get(id(back))
+        if steps is None:  # the loop was left where it gave its last item
+            steps = self.reversals[id(back)] = back[0](back, None, self)
+            steps.send(None)
+        return steps
+
+    def all_undone(self, whole: Any, cotangents: Any) -> None:
+        """The same has come to its start, and gives the cotangents of the arguments of the call that made the generator."""
+        self.reversals[id(whole[1].back)] = Undone(cotangents)
 
     def shadow_gone_through(self, whole: Any, kind: type) -> Any:
         """For what a loop says that it goes through: the shadow of its items if that is a list, or a dict; else None."""

@@ -128,6 +128,9 @@ def through(x: Any, loop: Any) -> tuple[Any, Any] | None:
     if made is None:
         return (steps(x), _BY_STEPS) if goes_by_itself(x) else None
     iterator, back = made
+    owned = objects.generators.owned_if_quiet(iterator, back)
+    if owned is not None:
+        return owned[0], (_run_made_owned, owned[1][1], back)
     objects.generators.is_alone(iterator, back)
     rec: tuple[Any, ...] | None
     items, rec = (steps(iterator), _BY_STEPS) if has_steps(iterator) else loop(iterator)
@@ -152,6 +155,12 @@ def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     rec = back[-1]
     inner = rec[0](rec, None, shadows)
     given = calls.run(back[-2], None if inner is None else inner[0], shadows)
+    return None if given is None else (given[0],)
+
+
+def _run_made_owned(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """(_run_made_owned, the generator that `x.__iter__()` gave, which the reverse of the loop has undone, its back)"""
+    given = calls.run(back[2], None, shadows)
     return None if given is None else (given[0],)
 
 

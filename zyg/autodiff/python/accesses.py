@@ -18,7 +18,7 @@ from types import (
     SimpleNamespace,
     WrapperDescriptorType,
 )
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -140,6 +140,7 @@ def _forget() -> None:
         types.fields.clear()
         types.of_classes.clear()
         types.constants.intersection_update((nobody,))
+    _ways.clear()
     for plain in (*read_by_name.values(), *set_by_name.values()):
         plain.clear()
     for known in _askers:
@@ -337,20 +338,49 @@ def _is_metaclass(cls: type) -> bool:
     )
 
 
+# Whose instances are values, or have attributes that are found in ways of their own.
+_WITH_OTHER_ATTRIBUTES = (type, ModuleType, super, tuple, *NUMERIC)
+
+
+class _Ways(NamedTuple):
+    """How the attributes of the instances of a class are found and set."""
+
+    usual: bool  # in Python's usual way
+    alone: bool  # and nobody else is asked for those that are not there (`__getattr__`)
+    set_plainly: bool
+
+
+_ways: dict[type, _Ways] = {}
+
+
+def _ways_of(cls: type) -> _Ways | None:
+    """The same of a class whose instances have shadows, as those of other classes made by class statements; else None. (It is asked for
+    each attribute, and is a long question to abstract classes.)"""
+    ways = _ways.get(cls)
+    if ways is None and not issubclass(cls, _WITH_OTHER_ATTRIBUTES) and has_plain_shadow(cls):
+        usual, alone = attributes.plain_lookup(cls), find(cls, "__getattr__") is None
+        ways = _Ways(usual, alone, find(cls, "__setattr__") in _SET_PLAINLY)
+        if cls.__flags__ & HEAP_TYPE:
+            note_class(cls)
+        note(_ways, cls, (cls,), ways)
+    return ways
+
+
 def _reads_plainly(cls: type, name: str) -> bool:
     if cls is np.ndarray:  # what its methods give a cotangent to has a shadow of its own
         return type(find(cls, name)) is MethodDescriptorType
-    if issubclass(cls, (type, ModuleType, super, tuple, *NUMERIC)) or hasattr(cls, "__zyg_transform__"):
+    ways = _ways_of(cls)
+    if (ways is None and issubclass(cls, _WITH_OTHER_ATTRIBUTES)) or hasattr(cls, "__zyg_transform__"):
         return False
     found = find(cls, name)
     if cls in CONTAINERS:
         return type(found) is MethodDescriptorType or type(found) is WrapperDescriptorType
     if cls is FunctionType or cls is SimpleNamespace:  # what it is given by code
         return found is None
-    if not attributes.plain_lookup(cls) or not has_plain_shadow(cls):
+    if ways is None or not ways.usual:
         return False
     if found is None or attributes.is_slot(cls, found):  # (which may be empty)
-        return find(cls, "__getattr__") is None
+        return ways.alone
     return type(found) in (FunctionType, MethodDescriptorType) or _stands_for_a_constant(cls, name, found)
 
 
@@ -373,12 +403,13 @@ def _stands_for_a_constant(cls: type, name: str, found: Any) -> bool:
 def _writes_plainly(cls: type, name: str) -> bool:
     if cls is FunctionType or cls is SimpleNamespace:
         return find(cls, name) is None
-    if issubclass(cls, (type, ModuleType, super, tuple, *NUMERIC)) or not has_plain_shadow(cls):
+    ways = _ways_of(cls)
+    if ways is None:
         return False
     found = find(cls, name)
     if found is not None and not attributes.is_slot(cls, found) and hasattr(type(found), "__set__"):
         return False
-    return find(cls, "__setattr__") in _SET_PLAINLY
+    return ways.set_plainly
 
 
 _SET_PLAINLY = (object.__setattr__, BaseException.__setattr__)

@@ -1,7 +1,7 @@
-"""`yield from f(x)`: a generator that is made for it alone is handed over to (`objects/delegation`) as it is made.
+"""`yield from`: how it begins to hand over to a generator (`objects/delegation`).
 
-Nobody else has such a generator, so that nothing has to be known of it but its pullback: neither is there an object that stands for it,
-nor a record of its steps.
+Nobody else has a generator that is made for it alone, by a call in `yield from f(x)` or by the `__iter__` of an object: nothing has to be
+known of that but its pullback. Neither is there an object that stands for it, nor a record of its steps.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from .. import objects
 from ..objects import calls, delegation, generators
 from ..objects.backs import run
 from ..objects.passing import passes
-from . import sites
+from . import sites, special
+from .knowledge import HEAP_TYPE
 
 
 class Otherwise:
@@ -29,6 +30,11 @@ class Otherwise:
 def begin(site: sites.Site, f: Callable[..., Any], handed: Any, *args: Any) -> Any:
     """What `yield from f(*args)` goes through: the forward half of a generator, or Otherwise."""
     return Otherwise(iter(f(*args)))
+
+
+def begin_over(x: Any, handed: Any) -> Any:
+    """The same of `yield from x`."""
+    return Otherwise(iter(x))
 
 
 def is_handed_over(begun: Any) -> bool:
@@ -65,6 +71,56 @@ def _otherwise(forward: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
     return Otherwise(iterator), (run_otherwise, of_iterator, back)
 
 
+@calls.known(begin_over, exact=True)
+@passes()
+def record_begin_over(x: Any, handed: list[Any]) -> tuple[Any, Any]:
+    t = type(x)
+    if t is generators.Generator:
+        if delegation.can_be_handed_over(x):
+            return delegation.hand_over(x, handed), None
+    elif t.__flags__ & HEAP_TYPE:
+        forward = special.special_method("__iter__", t, 1)
+        make = forward.args[0] if type(forward) is partial and forward.func is generators.call else None
+        if make is not None and delegation.gives_items_alone(make.__code__):
+            begun = make(x)
+            back = next(begun)
+            handed.append(back)
+            return begun, (_run_begun_over, back)
+    return _otherwise_over(x, handed)
+
+
+@passes(lambda variables: [(_run_over,)])
+def _otherwise_over(x: Any, handed: list[Any]) -> tuple[Any, Any]:
+    iterator, back = objects.RECORD["iter"](x)
+    if delegation.can_be_handed_over(iterator):
+        begun = delegation.hand_over(iterator, handed)
+    else:
+        begun = Otherwise(iterator)
+    return begun, None if back is None else (_run_over, back)
+
+
+@calls.known(record_begin_over, exact=True)
+def _over_in_turn(*operands: Any) -> tuple[Any, Any]:
+    return calls.call(_begin_over_by_step, operands)
+
+
+def _begin_over_by_step(x: Any, handed: Any) -> tuple[Any, Any]:
+    iterator, back = objects.RECORD["iter"](x)
+    return Otherwise(iterator), (_run_over, back)
+
+
+def _run_begun_over(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The cotangents of the operands of `begin_over`, from that of the object whose `__iter__` made the generator."""
+    given = shadows.items.pop(id(back[1]), None)
+    return None if given is None else (None, given[0], None)
+
+
+def _run_over(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The same from that of what an iterator is of."""
+    given = run(back[1], None, shadows)
+    return None if given is None else (None, given[0], None)
+
+
 @calls.known(record_begin, exact=True)
 def _in_turn(*operands: Any) -> tuple[Any, Any]:
     """In a derivative of a derivative the steps are taken one by one."""
@@ -97,4 +153,4 @@ def _of_operands(given: Any) -> Any:
     return None if given is None else (None, None, given[0], None, *given[1:])
 
 
-__all__ = ["begin", "is_handed_over", "iterator_of"]
+__all__ = ["begin", "begin_over", "is_handed_over", "iterator_of"]

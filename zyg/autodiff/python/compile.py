@@ -346,7 +346,7 @@ def halves(
     if code is not None:
         half.attrs["free"] = tuple(code.co_freevars)
     if forward.marked:
-        _make_early(forward, reverse.kept)
+        _make_early(forward, reverse.kept, normal.left)
     elif forward.returning is not None:
         made.attrs["hands_on_at"] = _hands_on_at(forward, forward.returning, reverse.kept, normal.left)
         _return_pair(forward, reverse.kept, normal.left, passes)
@@ -370,14 +370,19 @@ def _hands_on_at(forward: ForwardHalf, block: Block, kept: list[Value], left: Bl
     return 1 + kept.index(back)
 
 
-def _make_early(forward: ForwardHalf, kept: list[Value]) -> None:
-    """A generator may be left at several places: it makes its pullback at its start, and gives it before anything else."""
+def _make_early(forward: ForwardHalf, kept: list[Value], left: Block | None) -> None:
+    """A generator may be left at several places: it makes its pullback at its start, and gives it before anything else. An exception
+    that leaves it from `left` takes it along, for a loop that alone has the generator."""
     back = Value(OBJECT, _BACK)
     made = [
         Instr("tuple", [Const(None, OBJECT), *kept], [back]),
         Instr("yield", [back], [Value(OBJECT)]),
     ]
     forward.function.entry.instrs[forward.prologue : forward.prologue] = made
+    if left is not None and left in forward.live:
+        (exception,) = left.terminator.operands
+        leaving = [Const(escaping.leave_generator, OBJECT), exception, back]
+        left.instrs.insert(-1, Instr("call_object", leaving, [Value(OBJECT)], {"keywords": ()}))
 
 
 def _return_pair(forward: ForwardHalf, kept: list[Value], left: Block | None, passes: bool) -> None:

@@ -59,6 +59,16 @@ def attach(exception: BaseException, back: Any, depth: int = 0, *kept: Any) -> N
     exception.__dict__[name_at(depth)] = back
 
 
+def leave_generator(exception: BaseException, back: Any) -> None:
+    """The same of a generator, which has given its pullback before: who has a record of its steps says otherwise
+    (`generators.Generator.fail`)."""
+    if isinstance(exception, StopIteration):  # as CPython makes of it
+        instead = RuntimeError("generator raised StopIteration")
+        attach(instead, (generators.run_left_owned, back))
+        raise instead from exception
+    attach(exception, (generators.run_left_owned, back))
+
+
 class _Refusals(threading.local):
     """What was refused while a pullback is being made, and came to a handler of the user's: it is not for that."""
 

@@ -54,6 +54,7 @@ _CALLED_FIRST = (globals, delegation.handed_over)
 _SILENT_CALLS = (
     escaping.take,
     escaping.attach,
+    escaping.leave_generator,
     globals,
     ENTER,
     LEAVE,
@@ -61,10 +62,6 @@ _SILENT_CALLS = (
     counted.as_range,
     comprehensions.is_filled,
     delegation.handed_over,
-    delegation.can_be_handed_over,
-    delegation.hand_over,
-    delegation.is_back,
-    delegation.has_failed,
     begun.is_handed_over,
     begun.iterator_of,
 )
@@ -261,8 +258,10 @@ class ForwardHalf:
                 function = loops.loop_apart
             elif function is loops.loop and "alone" in instr.attrs and self.counts[operands[0]] == 1:
                 back = self.backs.get(operands[0])
-                if back is not None:
-                    function = loops.loop_alone
+                if back is not None and not (self.brief and "left" not in instr.attrs):
+                    function = loops.loop_alone if self.brief else loops.loop_own
+                    if self.handled and not self.brief:
+                        function = loops.loop_own_tried
                     operands.append(back)
         elif is_call_of(instr, sources.finish):
             attrs["of"], function, operands = "finish", sources.record_finish, operands[1:]

@@ -12,12 +12,16 @@
 That it is still `g`, with the same code and without a rule, is looked at before the loop. The generator must not be able to tell that
 it is none: it has no handlers, and nothing is sent to it. What leaves the function by an exception while a handler of
 differentiated code waits for it is compiled in the watched form, which has its generators.
+
+In `for v in g(h(a)):` the loop of `g` over its parameter is one over `h(a)`, which becomes part of it in turn. As a generator does
+nothing before it is asked for an item, the call may stand anywhere before that loop, once it is certain that it is of `h`: so the
+generators among the arguments are looked at together with `g`.
 """
 
 from __future__ import annotations
 
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from zyg import rules
 from zyg.frontend.capture import capture
@@ -31,7 +35,7 @@ from ..identity import lasts
 from ..objects import calls, foreign, reentry, sources, telling, user_rules
 from .comprehensions import drop_unused, plain_variables, replace, taken_in
 from .items import steps_a_loop
-from .stepping import generator_of
+from .stepping import ONLY_OF_GENERATORS, generator_of
 
 NOTHING = Const(None, NONE)
 
@@ -130,25 +134,105 @@ def _next_loop(f: Function, namespace: dict[str, Any], within: tuple[CodeType, .
             ):
                 continue
             made = makers.get(instr.operands[0])
-            if made is None or made[1].op != "call_object" or made[0] is not block or counts[made[1].result] != 1:
+            if made is None or made[1].op != "call_object" or counts[made[1].result] != 1:
                 continue
             instr.attrs["looked_at"] = True
             head, step = steps[instr.result]
-            loop = _Loop(f, block, made[1], instr, head, step, limit)
+            loop = _Loop(f, block, made, instr, head, step, limit)
             if made[1].result not in passed and loop.fits() and loop.find_generator(makers, counts, namespace, within):
                 return loop
     return None
 
 
+def _comes_again(block: Block, without: Block) -> bool:
+    """Whether control may come from a block to the same again, by a way that does not go through another one."""
+    seen: set[Block] = set()
+    work = [t.block for t in block.successors()]
+    while work:
+        following = work.pop()
+        if following is block:
+            return True
+        if following is not without and following not in seen:
+            seen.add(following)
+            work += [t.block for t in following.successors()]
+    return False
+
+
+class _Callee(NamedTuple):
+    """A generator function that is called."""
+
+    code: CodeType
+    cells: dict[str, Value]  # for its free variables
+    known: Known | None  # what tells that it is still this one, unless it can be no other
+    of_library: bool = False
+
+
+def _called(
+    f: Function,
+    call: Instr,
+    makers: dict[Value, tuple[Block, Instr]],
+    counts: Any,
+    namespace: dict[str, Any],
+    within: tuple[CodeType, ...],
+) -> _Callee | None:
+    """The generator function that a call is of, if that is known, and its code may stand in `within`."""
+    callee, *arguments = call.operands
+    made = makers.get(callee)
+    if made is None or call.attrs["keywords"]:
+        return None
+    certain = "certain" in call.attrs
+    cells: dict[str, Value] = {}
+    library = generator_of(makers, call, namespace)
+    if library is not None:
+        called, code = library
+        return None if _has_rule(called) else _Callee(code, cells, None if certain else Known(called), True)
+    known = None
+    if made[1].op == "global":
+        g = namespace.get(made[1].attrs["name"])
+        if type(g) is not FunctionType or g.__globals__ is not namespace or g.__closure__ is not None:
+            return None
+        if not lasts(g) or not _is_its_code(g):
+            return None
+        code = g.__code__
+        known = None if certain else Known(g)
+    elif made[1].op == "make_function":
+        code = made[1].attrs["code"]
+        calls = sum(
+            i.op == "call_object" and i.operands[0] is callee and callee not in i.operands[1:]
+            for _, i in f.instructions()
+        )
+        if calls != counts[callee] or not {"closure", "annotations"}.issuperset(made[1].attrs["has"]):
+            return None
+        if rules.singled_out(code):
+            return None
+        if "closure" in made[1].attrs["has"]:
+            closure = makers.get(made[1].operands[-1])
+            if closure is None or closure[1].op != "tuple":
+                return None
+            cells = dict(zip(code.co_freevars, closure[1].operands, strict=True))
+    else:
+        return None
+    if code.co_flags & 0x2AC != 0x20 or code.co_kwonlyargcount or code.co_argcount != len(arguments):
+        return None
+    if any(c is code for c in within) or code.co_filename != within[-1].co_filename:
+        return None
+    return _Callee(code, cells, known)
+
+
 class _Loop:
     """A loop over what a call gives."""
 
-    def __init__(self, f: Function, block: Block, call: Instr, made: Instr, head: Block, step: Instr, limit: int):
+    def __init__(
+        self, f: Function, block: Block, call: tuple[Block, Instr], made: Instr, head: Block, step: Instr, limit: int
+    ):
         self.f = f
         self.room = limit - _size(f)
-        self.block = block  # where the call is
-        self.call = call
+        self.block = block  # where the loop begins
+        self.home, self.call = call
         self.made = made
+        # The calls of generator functions among the arguments, with what tells that they are of these; and the same as they are then.
+        self.inner: list[tuple[Instr, Known | None]] = []
+        self.certain: list[Instr] = []
         self.head = head
         self.step = step
         self.before = block  # the block from which the loop is entered
@@ -159,9 +243,9 @@ class _Loop:
         self.inside: dict[Block, None] = {}
 
     def fits(self) -> bool:
-        """Whether the loop comes right behind the call, and is small."""
+        """Whether the loop is entered at one place, and goes through what is called once."""
         at = self.block.instrs.index(self.made)
-        if self.block.instrs[at - 1] is not self.call:
+        if self.home is not self.block and _comes_again(self.block, self.home):
             return False
         if any(i.op not in _WITHOUT_EFFECT for i in self.block.instrs[at + 1 :]):
             return False
@@ -184,6 +268,10 @@ class _Loop:
     def _leads_on(self, block: Block) -> bool:
         return len(self.edges[block]) == 1 and all(i.op in _WITHOUT_EFFECT for i in block.instrs)
 
+    def _comes_at_once(self) -> bool:
+        """Whether the loop comes right behind the call."""
+        return self.home is self.block and self.block.instrs[self.block.instrs.index(self.made) - 1] is self.call
+
     def find_generator(
         self,
         makers: dict[Value, tuple[Block, Instr]],
@@ -192,48 +280,46 @@ class _Loop:
         within: tuple[CodeType, ...],
     ) -> bool:
         """Whether what is called is a generator function that can be taken in."""
-        callee, *arguments = self.call.operands
-        made = makers.get(callee)
-        if made is None or self.call.attrs["keywords"]:
+        found = _called(self.f, self.call, makers, counts, namespace, within)
+        if found is None:
             return False
-        cells: dict[str, Value] = {}
-        library = generator_of(makers, self.call, namespace)
-        if library is not None:
-            called, code = library
-            if _has_rule(called):
+        self.known = found.known
+        if self.known is not None:
+            if not self._comes_at_once():
                 return False
-            self.known = Known(called)
-            return self._prepare(code, dict(zip(code.co_varnames, arguments)), cells, namespace, within, True)
-        if made[1].op == "global":
-            f = namespace.get(made[1].attrs["name"])
-            if type(f) is not FunctionType or f.__globals__ is not namespace or f.__closure__ is not None:
+            self._find_inner(makers, counts, namespace, within)
+            if self.known.function in ONLY_OF_GENERATORS and not self.inner:
                 return False
-            if not lasts(f) or not _is_its_code(f):
-                return False
-            code = f.__code__
-            self.known = Known(f)
-        elif made[1].op == "make_function":
-            code = made[1].attrs["code"]
-            called = sum(
-                i.op == "call_object" and i.operands[0] is callee and callee not in i.operands[1:]
-                for _, i in self.f.instructions()
+        certain: dict[Value, Value] = {}
+        for call, _ in self.inner:
+            result = certain[call.result] = Value(OBJECT)
+            operands = [certain.get(v, v) for v in call.operands]
+            self.certain.append(
+                Instr("call_object", operands, [result], {**call.attrs, "certain": True}, [], call.position)
             )
-            if called != counts[callee] or not {"closure", "annotations"}.issuperset(made[1].attrs["has"]):
-                return False
-            if rules.singled_out(code):
-                return False
-            if "closure" in made[1].attrs["has"]:
-                closure = makers.get(made[1].operands[-1])
-                if closure is None or closure[1].op != "tuple":
-                    return False
-                cells = dict(zip(code.co_freevars, closure[1].operands, strict=True))
-        else:
-            return False
-        if code.co_flags & 0x2AC != 0x20 or code.co_kwonlyargcount or code.co_argcount != len(arguments):
-            return False
-        if any(c is code for c in within) or code.co_filename != within[-1].co_filename:
-            return False
-        return self._prepare(code, dict(zip(code.co_varnames, arguments)), cells, namespace, within)
+        arguments = [certain.get(v, v) for v in self.call.operands[1:]]
+        parameters = dict(zip(found.code.co_varnames, arguments))
+        return self._prepare(found.code, parameters, found.cells, namespace, within, found.of_library)
+
+    def _find_inner(
+        self,
+        makers: dict[Value, tuple[Block, Instr]],
+        counts: Any,
+        namespace: dict[str, Any],
+        within: tuple[CodeType, ...],
+    ) -> None:
+        """The calls right before this one that make generators for it, and for each other."""
+        wanted = set(self.call.operands[1:])
+        at = self.block.instrs.index(self.call)
+        for instr in reversed(self.block.instrs[:at]):
+            if instr.op == "call_object" and counts[instr.result] == 1 and instr.result in wanted:
+                found = _called(self.f, instr, makers, counts, namespace, within)
+                if found is None:
+                    return
+                self.inner.insert(0, (instr, found.known))
+                wanted.update(instr.operands[1:])
+            elif instr.op not in _WITHOUT_EFFECT:
+                return
 
     def _prepare(
         self,
@@ -281,7 +367,9 @@ class _Loop:
         item = self.step.results[1]
         into = head.terminator.targets[0]
         entered = next(t for t in self.before.successors() if t.block is head)
-        self.block.instrs = [i for i in self.block.instrs if i is not self.call and i is not self.made]
+        moved = [self.call, self.made, *[call for call, _ in self.inner]]
+        for block in {self.block, self.home}:
+            block.instrs = [i for i in block.instrs if i not in moved]
         for block in f.blocks:
             block.instrs[:] = [
                 i for i in block.instrs if not (is_call_of(i, sources.leave) and i.operands[1] is self.made.result)
@@ -346,22 +434,32 @@ class _Loop:
         """Go to the generator's code, if it is the generator that it was."""
         position = self.call.position
         first = Block(f"{self.before.name}.generator")
-        first.instrs = [Instr("jump", targets=[Target(start)], position=position)]
+        first.instrs = [*self.certain, Instr("jump", targets=[Target(start)], position=position)]
         assigned[first] = list(zip(self.head.params, entered.args, strict=True))
         self.other: Block | None = None
         if self.known is None:
             self.before.instrs[-1] = Instr("jump", targets=[Target(first)], position=position)
         else:
             other = self.other = Block(f"{self.before.name}.otherwise")
-            other.instrs = [self.call, self.made, self.before.terminator]
-            expected, same, truth = Value(OBJECT), Value(OBJECT), Value(BOOL)
-            operands: list[Value] = [Const(as_it_was, OBJECT), Const(self.known, OBJECT)]
-            self.before.instrs[-1:] = [
-                Instr("call_object", operands, [expected], {"keywords": ()}, [], position),
-                Instr("is", [self.call.operands[0], expected], [same], {}, [], position),
-                Instr("truth", [same], [truth], {}, [], position),
-                Instr("branch", [truth], targets=[Target(first), Target(other)], position=position),
-            ]
+            other.instrs = [*[call for call, _ in self.inner], self.call, self.made, self.before.instrs.pop()]
+            calls = [(self.call, self.known), *self.inner]
+            block = self.before
+            questions = [(call.operands[0], known) for call, known in calls if known is not None]
+            for n, (callee, known) in enumerate(questions):
+                onward = first if n + 1 == len(questions) else Block(f"{self.before.name}.and.{n}")
+                expected, same, truth = Value(OBJECT), Value(OBJECT), Value(BOOL)
+                operands: list[Value] = [Const(as_it_was, OBJECT), Const(known, OBJECT)]
+                block.instrs += [
+                    Instr("call_object", operands, [expected], {"keywords": ()}, [], position),
+                    Instr("is", [callee, expected], [same], {}, [], position),
+                    Instr("truth", [same], [truth], {}, [], position),
+                    Instr("branch", [truth], targets=[Target(onward), Target(other)], position=position),
+                ]
+                if onward is not first:
+                    self.f.blocks.insert(self.f.blocks.index(block) + 1, onward)
+                block = onward
+            self.f.blocks.insert(self.f.blocks.index(self.before) + len(questions), first)
+            return
         self.f.blocks.insert(self.f.blocks.index(self.before) + 1, first)
 
     def _find_values(

@@ -22,6 +22,8 @@ def loop(x: Any) -> tuple[Any, Any]:
     t = type(x)
     if t is list:
         return zip(x, count()), (nothing, x)
+    if t is generators.Generator:
+        return generators.quickly(x), iteration.NOTHING  # all of its steps are undone, each for itself
     if t is Direct or t is Endless:
         return x.base, (nothing, x.whole)
     if t is tuple:
@@ -50,8 +52,6 @@ def loop(x: Any) -> tuple[Any, Any]:
             return zip(list.__iter__(x), count()), (nothing, x)
         if t is tuple:
             return _gathering(tuple.__iter__(x), tuple.__len__(x))
-    if t is generators.Generator:
-        return generators.quickly(x), iteration.NOTHING  # all of its steps are undone, each for itself
     if t not in iteration.SOURCES:
         return stepped.through(x, loop) or objects.loop(x)
     return objects.loop(x)
@@ -61,6 +61,25 @@ def loop_alone(x: Any, back: Any) -> tuple[Any, Any]:
     """The same for what a call has just given to the loop and to nothing else; `back` is that of the call."""
     generators.is_alone(x, back)
     return loop(x)
+
+
+def loop_own(x: Any, back: Any) -> tuple[Any, Any]:
+    """The same, where a generator that nobody else has is gone through without a record of its steps."""
+    if type(x) is generators.Generator:
+        own = generators.owned(x, back)
+        if own is not None:
+            return own
+    elif type(x) is list:
+        return zip(x, count()), (nothing, x)
+    return loop_alone(x, back)
+
+
+def loop_own_tried(x: Any, back: Any) -> tuple[Any, Any]:
+    """The same where an exception that comes out of the generator may be handled: the generator has to leave its pullback with it."""
+    return generators.owned_if_quiet(x, back) or loop_alone(x, back)
+
+
+ALONE = frozenset({loop_alone, loop_own, loop_own_tried})
 
 
 def loop_over(call: tuple[Any, ...]) -> tuple[Any, Any]:

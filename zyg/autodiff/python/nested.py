@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from zyg.backend.pullbacks import NOTHING
+from zyg.backend.pullbacks import NOTHING, STEP
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone, const
 from zyg.ir.types import BOOL, OBJECT, TAPE
 
@@ -101,6 +101,8 @@ class _Expansion:
     def _call_object(self, instr: Instr) -> None:
         """What a half leaves with exceptions, and takes from them, is not what the pass over the half does so with."""
         first = instr.operands[0]
+        if isinstance(first, Const) and first.value is escaping.leave_generator:
+            return  # here there is a record of the steps of all generators
         if isinstance(first, Const) and first.value in (escaping.take, escaping.attach):
             instr.operands[0] = Const(take if first.value is escaping.take else attach, OBJECT)
         self.instrs.append(instr)
@@ -132,7 +134,7 @@ class _Expansion:
             function, operands = Const(objects.RECORD[of], OBJECT), operands[1:]
         elif of == "iter" and isinstance(function, Const) and function.value is loops.loop:
             function = Const(objects.loop, OBJECT)
-        elif of == "iter" and isinstance(function, Const) and function.value is loops.loop_alone:
+        elif of == "iter" and isinstance(function, Const) and function.value in loops.ALONE:
             function = Const(objects.iteration.loop_alone, OBJECT)
         elif of == "iter" and isinstance(function, Const) and function.value is loops.loop_over:
             function = Const(objects.iteration.loop_over, OBJECT)
@@ -285,6 +287,8 @@ def pull_item(back: Any, d: Any, shadows: Any, whole: Any) -> tuple[Any, ...]:
     if type(back) is int:
         if d is not None:
             shadows.add_item(whole[1], back, d)
+    elif back is STEP:
+        objects.generators.undo_step(whole, d, shadows)
     elif back is not None:
         back[0](back, d, shadows)
     return ()

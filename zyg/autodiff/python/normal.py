@@ -71,7 +71,7 @@ def normalise(function: Function, watched: bool = False, brief: bool = False) ->
     handed = None if brief else Value(OBJECT)
     counts = use_counts(f)
     for block in list(f.blocks):
-        _expand_yield_from(f, block, handed, counts, watched)
+        _expand_yield_from(f, block, handed, counts)
     _remove_unreachable(f)
     iterate_what_is_passed(f)
     separate_items(f, brief)
@@ -189,7 +189,7 @@ def _pass_directly(f: Function) -> None:
         block.instrs[:] = [i for i in block.instrs if i.op != "dropped"]
 
 
-def _expand_yield_from(f: Function, block: Block, handed: Value | None, counts: Counter[Value], watched: bool) -> None:
+def _expand_yield_from(f: Function, block: Block, handed: Value | None, counts: Counter[Value]) -> None:
     """`yield from` as a loop that yields what `delegation.delegated` gives, and hands on what it is sent; or as it is, for a generator
     that can be handed over to (`handed`: the list of these). Not within a handler: that it counts as tried has to be told at each step."""
     if block.handler is not None:
@@ -198,7 +198,7 @@ def _expand_yield_from(f: Function, block: Block, handed: Value | None, counts: 
         if instr.op != "yield_from":
             continue
         position = instr.position
-        alone = handed if handed is not None and _is_made_for(block.instrs[:n], instr, counts) else None
+        made_for = handed is not None and _is_made_for(block.instrs[:n], instr, counts)
         iterator, sent, pair, going_on, more, item, got = (Value(OBJECT) for _ in range(7))
         more.type = BOOL
         head, body, after = (Block(f"{block.name}.{what}") for what in ("from", "give", "given"))
@@ -206,7 +206,7 @@ def _expand_yield_from(f: Function, block: Block, handed: Value | None, counts: 
         after.instrs = block.instrs[n + 1 :]
         start = Instr("iter", [instr.operands[0]], [iterator], {}, [], position)
         goes = Instr("jump", targets=[Target(head, [Const(None, OBJECT)])], position=position)
-        block.instrs[n:] = [start, goes] if alone is None else [goes]
+        block.instrs[n:] = [start, goes] if handed is None else [goes]
         head.params = [sent]
         step = [Const(delegation.delegated, OBJECT), iterator, sent]
         head.instrs = [
@@ -221,13 +221,12 @@ def _expand_yield_from(f: Function, block: Block, handed: Value | None, counts: 
             if block.handler is not None:
                 made.handler = Target(block.handler.block, list(block.handler.args))
         blocks = [head, body, after]
-        if alone is not None:
-            blocks[:0] = _begin(block, iterator, alone, after)
-        elif handed is not None:
-            blocks[:0] = _hand_over(block, iterator, handed, after, watched)
+        if handed is not None:
+            iterable = None if made_for else instr.operands[0]
+            blocks[:0] = _begin(block, iterable, iterator, handed, after, position)
         at = f.blocks.index(block)
         f.blocks[at + 1 : at + 1] = blocks
-        _expand_yield_from(f, after, handed, counts, watched)
+        _expand_yield_from(f, after, handed, counts)
         return
 
 
@@ -242,21 +241,26 @@ def _is_made_for(before: list[Instr], instr: Instr, counts: Counter[Value]) -> b
     return counts[call.result] == 1 and not call.attrs["keywords"] and not isinstance(callee, Const) and not read
 
 
-def _begin(block: Block, iterator: Value, handed: Value, after: Block) -> list[Block]:
-    """At the end of a block, behind a call: `yield from` what it gives, in one go, if it is a generator that can be handed over to."""
+def _begin(
+    block: Block, iterable: Value | None, iterator: Value, handed: Value, after: Block, position: Any
+) -> list[Block]:
+    """At the end of a block: `yield from` the iterable, or what the call gives that the block ends with, in one go, if it is a generator
+    that can be handed over to."""
     begins, can_be, possible, value = (Value(OBJECT) for _ in range(4))
     possible.type = BOOL
     otherwise = block.instrs.pop()
-    made = block.instrs.pop()
-    position = otherwise.position
     before, here, behind, other = (Block(f"{block.name}.{what}") for what in ("mark", "all", "end", "other"))
 
     def call(function: Any, *operands: Value, result: Value) -> Instr:
         return Instr("call_object", [Const(function, OBJECT), *operands], [result], {"keywords": ()}, [], position)
 
-    site = Const(sites.new_site(), OBJECT)
-    start = call(begun.begin, site, made.operands[0], handed, *made.operands[1:], result=begins)
-    start.position = made.position
+    if iterable is not None:
+        start = call(begun.begin_over, iterable, handed, result=begins)
+    else:
+        made = block.instrs.pop()
+        site = Const(sites.new_site(), OBJECT)
+        start = call(begun.begin, site, made.operands[0], handed, *made.operands[1:], result=begins)
+        start.position = made.position
     block.instrs += [
         start,
         call(begun.is_handed_over, begins, result=can_be),
@@ -271,45 +275,6 @@ def _begin(block: Block, iterator: Value, handed: Value, after: Block) -> list[B
     behind.instrs = [Instr("jump", targets=[Target(after, [value])], position=position)]
     other.instrs = [call(begun.iterator_of, begins, result=iterator), otherwise]
     return [before, here, behind, other]
-
-
-def _hand_over(block: Block, iterator: Value, handed: Value, after: Block, watched: bool) -> list[Block]:
-    """At the end of a block: `yield from` a generator in one go, if it can be."""
-    can_be, possible, forward, value = (Value(OBJECT) for _ in range(4))
-    possible.type = BOOL
-    otherwise = block.instrs.pop()
-    position = otherwise.position
-    before, here, behind = (Block(f"{block.name}.{what}") for what in ("mark", "all", "end"))
-
-    def call(function: Any, *operands: Value, result: Value | None = None) -> Instr:
-        made = Value(OBJECT) if result is None else result
-        return Instr("call_object", [Const(function, OBJECT), *operands], [made], {"keywords": ()}, [], position)
-
-    block.instrs += [
-        call(delegation.can_be_handed_over, iterator, result=can_be),
-        Instr("truth", [can_be], [possible], {}, [], position),
-        Instr("branch", [possible], targets=[Target(before), *otherwise.targets], position=position),
-    ]
-    before.instrs = [
-        call(delegation.hand_over, iterator, handed, result=forward),
-        Instr("jump", targets=[Target(here)], position=position),
-    ]
-    here.instrs = [
-        Instr("yield_from", [forward], [value], {}, [], position),
-        Instr("jump", targets=[Target(behind)], position=position),
-    ]
-    behind.instrs = [
-        call(delegation.is_back, iterator),
-        Instr("jump", targets=[Target(after, [value])], position=position),
-    ]
-    if not watched:
-        return [before, here, behind]
-    exception = Value(OBJECT, "exception")
-    thrown, again = Block(f"{block.name}.thrown", [exception]), Block(f"{block.name}.again")
-    here.handler = Target(thrown)
-    thrown.instrs = [call(delegation.has_failed, iterator, exception), Instr("jump", targets=[Target(again)])]
-    again.instrs = [Instr("reraise", [exception])]
-    return [before, here, behind, thrown, again]
 
 
 def may_raise(instr: Instr) -> bool:

@@ -151,7 +151,7 @@ class _PlainForward(Versions):
             if not self._is_there(flag):
                 self._begin_here()
             self.flags.add(flag)
-            self._test(Test("none", flag))
+            self._test(Test("none", self._of(flag)))
 
     def _arithmetic(self, instr: Instr) -> None:
         attrs = instr.attrs

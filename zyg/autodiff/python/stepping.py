@@ -68,6 +68,13 @@ def _from_rejected(function: Any, iterable: Any) -> Iterator[Any]:
         yield x
 
 
+def _numbered(iterable: Any) -> Iterator[Any]:
+    number = 0
+    for x in iterable:
+        yield number, x
+        number = number + 1
+
+
 # By what is called, with how many arguments: which of them is a function, and the generator.
 _GENERATORS: dict[tuple[Any, int], tuple[int | None, Any]] = {
     (itertools.accumulate, 1): (None, _totals),
@@ -78,7 +85,10 @@ _GENERATORS: dict[tuple[Any, int], tuple[int | None, Any]] = {
     (itertools.dropwhile, 2): (0, _from_rejected),
     (map, 2): (0, _mapped),
     (filter, 2): (0, _accepted),
+    (enumerate, 1): (None, _numbered),
 }
+# Loops over these have ways of their own, unless it is the items of a generator that they number.
+ONLY_OF_GENERATORS = frozenset({enumerate})
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, type)
 
 
@@ -119,4 +129,4 @@ def generator_of(
     return called, generator.__code__
 
 
-__all__ = ["generator_of", "named"]
+__all__ = ["ONLY_OF_GENERATORS", "generator_of", "named"]
