@@ -29,12 +29,12 @@ def verify_after_each_stage():
 def pytest_configure(config):
     config.addinivalue_line(
         "markers",
-        "each_in_turn(days=2): expensive, and run by one of three Pythons, on one of so many days (tests/turns.py)",
+        "each_in_turn(days=3): expensive, and run by one of three Pythons, on one of so many days (tests/turns.py)",
     )
 
 
 def pytest_collection_modifyitems(config, items):
-    """Where pytest-xdist hands tests out, those of another turn, half of all, are not among them: to report that each was skipped takes
+    """Where pytest-xdist hands tests out, those of another turn, most of all, are not among them: to report that each was skipped takes
     longer than most tests do."""
     if hasattr(config, "workerinput"):
         items[:] = [item for item in items if not is_of_another_turn(item)]

@@ -126,6 +126,7 @@ def test_second_derivatives(f):
     assert zyg.hessian(f, 1.3) == pytest.approx(differences.derivative(slope, 1.3), rel=1e-6)
 
 
+@each_in_long_turn
 def test_a_gradient_by_parameters_of_a_gradient_by_parameters():
     inner = lambda: zyg.gradient(lambda: W[0] ** 2 * W[1] ** 3, PARAMS)[W][0]
     assert zyg.gradient(inner, PARAMS)[W].tolist() == [16.0, 24.0]

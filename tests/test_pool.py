@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.backend.llvm.engine import engine, pool_limit
 
 from .memory import linux, resident
@@ -220,6 +220,7 @@ def test_the_limit_can_be_set(monkeypatch):
     assert pool_limit() == 12345678
 
 
+@each_in_long_turn
 def test_arrays_that_outlive_the_interpreter():
     """Freed at the very end, when modules are gone."""
     code = "import sys, numpy as np, zyg; sys.kept = [zyg.jit(lambda n: np.zeros(n) + 1.0)(100_000) for _ in range(2)]"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_long_turn
 from zyg.ir.passes import PIPELINES
 
 RNG = np.random.default_rng(3)
@@ -90,6 +91,7 @@ def test_gradients_whatever_is_broadcast(f):
             np.testing.assert_allclose(d, e, rtol=1e-5, atol=1e-6)
 
 
+@each_in_long_turn
 def test_second_derivatives_whatever_is_broadcast():
     for shapes in SHAPES:
         args = [RNG.normal(size=s) for s in shapes]

@@ -14,6 +14,7 @@ from ..turns import TURN, each_in_long_turn, each_in_turn
 from . import indices
 
 
+@each_in_long_turn
 def test_random_keys():
     assert indices.run(1, seed=3 + TURN, draws=6) == []
 

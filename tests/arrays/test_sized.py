@@ -13,7 +13,7 @@ from zyg.ir.types import F64, Array, ComplexArray, Sized
 from zyg.pipeline import Request, compile
 from zyg.typeof import Typing
 
-from ..turns import EVERY_TURN, each_in_turn
+from ..turns import EVERY_TURN, each_in_long_turn, each_in_turn
 from .check import steps
 from .test_fortran import by_differences
 
@@ -188,6 +188,7 @@ def test_gradients_of_columns_are_set_once():
     assert "fill" not in ops and "accum" not in ops, ops
 
 
+@each_in_long_turn
 def test_arguments_may_be_read_only_of_any_order_and_of_any_elements():
     f = lambda x, y: x * y + x.sum(axis=0) - y[..., :1]
     compiled = zyg.jit(f)
@@ -205,6 +206,7 @@ def test_arguments_may_be_read_only_of_any_order_and_of_any_elements():
                 np.testing.assert_allclose(compiled(a, b), f(a, b), rtol=1e-6)
 
 
+@each_in_long_turn
 def test_other_derivatives():
     f = lambda x, y: np.sum(np.sin(x * y) * x)
     x, y = array(3, 1), array(1, 4)

@@ -11,7 +11,7 @@ import types
 import pytest
 
 from tests.oracles import dual
-from tests.turns import DAY, TURN
+from tests.turns import each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 PARAMETERS = "xs, p"
@@ -270,10 +270,8 @@ def _as_written(text: str, name: str) -> types.FunctionType:
     return made
 
 
-FIRST = 1000 * (3 * DAY + TURN)
-
-
-@pytest.mark.parametrize("seed", range(FIRST, FIRST + 60))
+@each_in_turn
+@pytest.mark.parametrize("seed", range(540))
 def test_drawn_generators(seed: int) -> None:
     check(seed)
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_long_turn
 from zyg.backend.llvm import tiers, workers
 from zyg.backend.llvm.background import Background, background
 from zyg.backend.llvm.engine import engine
@@ -159,6 +160,7 @@ def test_little_code_is_made_once(monkeypatch):
     assert not made
 
 
+@each_in_long_turn
 def test_a_call_that_is_under_way_goes_over(program, held):
     g = zyg.grad(program, (0, 1))
     x, w, _ = arguments()
@@ -241,6 +243,7 @@ def test_a_program_may_end_at_any_time(pause):
     assert run(text.replace("{pause}", pause)) == "done\n"
 
 
+@each_in_long_turn
 def test_what_is_compiled_when_the_program_ends_works():
     text = """
         import atexit, zyg
@@ -252,6 +255,7 @@ def test_what_is_compiled_when_the_program_ends_works():
     assert run(text) == "(4, 4)\n"
 
 
+@each_in_long_turn
 def test_threads_may_compile_when_the_program_ends():
     text = """
         import atexit, threading, time, zyg
@@ -274,6 +278,7 @@ needs_forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here"
 
 
 @needs_forks
+@each_in_long_turn
 def test_who_forks_is_not_warned():
     text = """
         import os, sys, warnings, zyg
@@ -293,6 +298,7 @@ def test_who_forks_is_not_warned():
 
 
 @needs_forks
+@each_in_long_turn
 def test_signals_while_a_fork_waits():
     text = """
         import os, signal, sys, threading, time, zyg
@@ -340,6 +346,7 @@ def test_what_programs_referred_to_goes_away_in_the_threads_of_the_program(progr
 
 
 @needs_forks
+@each_in_long_turn
 def test_a_fork_waits_for_llvm_and_both_go_on():
     text = """
         import os, sys, time, zyg

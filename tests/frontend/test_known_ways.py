@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_long_turn
 from zyg.errors import Unsupported
 from zyg.frontend.folding import folded
 from zyg.frontend.infer import infer
@@ -128,6 +129,7 @@ def test_ways_that_are_known_in_some_rounds(n):
         assert zyg.jit(choices)(x, n) == choices(x, n)
 
 
+@each_in_long_turn
 def test_loops_that_are_unrolled_for_ever_are_refused():
     def grows(x):
         xs = [x, 2.0]
@@ -279,6 +281,7 @@ def optional(x):
 @pytest.mark.parametrize(
     "function", [number, flag_and_count, attribute, item, nested, generated, optional], ids=lambda f: f.__name__
 )
+@each_in_long_turn
 def test_rounds_with_choices_are_evaluated_one_after_the_other(function):
     """Each block of a round, once all that leads to it is: a round that is evaluated on some of its ways only would be so again, with all
     that follow."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_long_turn
 from zyg.errors import Unsupported
 from zyg.frontend.infer import infer
 from zyg.frontend.unrolling import Unrolling, attempts
@@ -175,6 +176,7 @@ def pairs(t):
 
 
 @pytest.mark.parametrize("f, argument", [(records, 1.0), (pairs, tuple(0.3 * i for i in range(14)))])
+@each_in_long_turn
 def test_what_comes_together_in_too_many_ways_goes_through_python(f, argument):
     """It took minutes to compile."""
     with pytest.raises(Unsupported, match="come together in more ways" if f is pairs else "a list of objects"):

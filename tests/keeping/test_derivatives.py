@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import zyg
+from tests.turns import each_in_long_turn
 
 from .test_programs import function, place  # noqa: F401  (a fixture)
 from .worlds import World, same
@@ -141,6 +142,7 @@ def test_which_variable_is_which():
             assert abs(value - eval("np.sum((4 * x - 3) * v)", vars(world.main))) < 1e-12
 
 
+@each_in_long_turn
 def test_other_transforms_and_arguments_are_others():
     calls = [call.format(f="f") for call in OF_ARRAYS.values()]
     others = [
@@ -233,6 +235,7 @@ print(sorted({stage for _, stage, _ in times}), "zyg.frontend.infer" in sys.modu
 """
 
 
+@each_in_long_turn
 def test_another_process_finds_derivatives(tmp_path):
     (tmp_path / "main.py").write_text(SCRIPT)
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_long_turn
 from zyg.backend.llvm import cache
 from zyg.keeping import programs
 
@@ -678,6 +679,7 @@ print(sorted({stage for _, stage, _ in times}), "zyg.frontend.infer" in sys.modu
 """
 
 
+@each_in_long_turn
 def test_another_process_finds_programs(tmp_path, place):
     (tmp_path / "main.py").write_text(SCRIPT)
 
@@ -696,6 +698,7 @@ def test_another_process_finds_programs(tmp_path, place):
     assert others != values and "typed" in stages
 
 
+@each_in_long_turn
 def test_processes_side_by_side(tmp_path, place):
     text = (
         "import zyg\n@zyg.jit(cache=True)\ndef f(x):\n    return x * 3.0 + sum(i * x for i in range(3))\nprint(f(2.5))"
