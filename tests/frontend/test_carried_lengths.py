@@ -214,3 +214,44 @@ def test_what_an_earlier_iteration_was_given_may_share_memory():
     for h in (f, g):
         for n in range(5):
             np.testing.assert_allclose(zyg.jit(h)(u, n), h(u, n))
+
+
+def test_what_is_known_of_lengths_settles():
+    def repeated(x, n):
+        for _ in range(n):
+            yield x
+
+    def f(a, n):
+        m = np.outer(a, a)
+        w = a * 1.0
+        for i in range(n):
+            for _ in repeated(w, n):
+                if i > 0:
+                    w = np.concatenate([a, w[::2]])[:4]
+            for _ in range(n):
+                m = m[:, :2]
+        return m, w
+
+    for size in (1, 3):
+        a = np.arange(1.0, 1.0 + size)
+        for x, y in zip(zyg.jit(f)(a, 3), f(a, 3), strict=True):
+            np.testing.assert_allclose(x, y)
+
+
+def test_many_variables_that_take_over_each_others_arrays():
+    """Each round of the evaluation finds out about the length of one more."""
+    names = [f"x{k}" for k in range(45)]
+    first, *others = names
+    text = f"""
+def f(x, n):
+    {", ".join(others)} = {", ".join(["x"] * len(others))}
+    {first} = x[1:]
+    for _ in range(n):
+        {", ".join(names)} = {", ".join([*others, first])}
+    return {", ".join([f"{name} + 1.0" for name in names])}
+"""
+    f = compiled(text)
+    x = np.arange(1.0, 5.0)
+    for n in (0, 1, 2, 44, 45):
+        for found, expected in zip(zyg.jit(f)(x, n), f(x, n), strict=True):
+            np.testing.assert_allclose(found, expected)

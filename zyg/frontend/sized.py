@@ -38,7 +38,9 @@ class KnownLengths:
             Value, Sequence[tuple[Value, int] | None]
         ] = {}  # the same: as long as which axis of which array
         self.dims: dict[Value, tuple[Value, int]] = {}  # which axis of which array a length is that of
-        self.computed: dict[Value, tuple[str, tuple[Value, ...]]] = {}  # how integers were of which nobody has asked what they mean
+        self.computed: dict[
+            Value, tuple[str, tuple[Value, ...]]
+        ] = {}  # how integers were of which nobody has asked what they mean
         self.formulas: dict[tuple[Any, ...], Value] = {}  # by how it is computed of what, the first value that was
         self.alike: dict[Value, Meaning] = {}  # what those of the others mean that were computed
         self.means: dict[
