@@ -255,3 +255,19 @@ def f(x, n):
     for n in (0, 1, 2, 44, 45):
         for found, expected in zip(zyg.jit(f)(x, n), f(x, n), strict=True):
             np.testing.assert_allclose(found, expected)
+
+
+def test_what_a_loop_leaves_may_be_what_was_there_before_it():
+    def f(u, w, n):
+        u = u * 1.0
+        before = u
+        w = w * 1.0
+        for _ in range(n):
+            u = np.zeros(len(u))
+        before += w
+        return u * 1.0, w * 1.0
+
+    u, w = np.arange(1.0, 5.0), np.full(4, 0.5)
+    for n in range(3):
+        for found, expected in zip(zyg.jit(f)(u, w, n), f(u, w, n), strict=True):
+            np.testing.assert_allclose(found, expected)
