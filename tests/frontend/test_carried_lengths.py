@@ -108,11 +108,7 @@ def test_values(seed):
     native = zyg.jit(f)
     for _ in range(4):
         given = arguments(rng)
-        expected = outcome(f, given)
-        try:
-            found = outcome(native, given)
-        except zyg.errors.Unsupported as refused:
-            pytest.skip(f"refused: {refused}")
+        expected, found = outcome(f, given), outcome(native, given)
         if isinstance(expected, type) or isinstance(found, type):
             assert found is expected, (text, given)
             continue
@@ -132,10 +128,7 @@ def test_gradients(seed):
     value = outcome(total, given)
     if isinstance(value, type) or not np.isfinite(value):
         return
-    try:
-        gradient = zyg.gradient(total, *[v.copy() if isinstance(v, np.ndarray) else v for v in given])
-    except zyg.errors.Unsupported as refused:
-        pytest.skip(f"refused: {refused}")
+    gradient = zyg.gradient(total, *[v.copy() if isinstance(v, np.ndarray) else v for v in given])
     for k in range(3):
         expected = np.zeros_like(given[k])
         for at in np.ndindex(expected.shape):
