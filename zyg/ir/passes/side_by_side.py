@@ -306,13 +306,15 @@ class _Memory:
         return any(v in others or any(self._may_be(x, v) for x in others) for v in new)
 
     def _may_be(self, other: Value, new: Value) -> bool:
-        if _is_new(self.made, other) or new in self.confined:
+        if _is_new(self.made, other):
             return False
         (before, by), (here, alloc) = self.places[other], self.places[new]
-        if before is not here:
-            return not self.dominators.available(before, here)
-        assert alloc is not None
-        return by is not None and here.instrs.index(by) > here.instrs.index(alloc)
+        if before is here:
+            assert alloc is not None
+            later = by is not None and here.instrs.index(by) > here.instrs.index(alloc)
+        else:
+            later = before is not self.function.entry and not self.dominators.available(before, here)
+        return later and new not in self.confined
 
 
 def _merge_one(module: Module, function: Function) -> bool:
