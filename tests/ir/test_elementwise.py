@@ -353,3 +353,39 @@ def test_what_is_set_beside_and_nobody_reads_is_not():
         ("set",), (),
     ]  # fmt: skip
     assert run(module, x.copy(), 0.75, entry="f") == expected
+
+
+def test_a_new_array_that_comes_round_a_loop_is_not_written_behind_where_it_is_read():
+    """The array that `k` rounds of the loop leave is the one from before it if there is none."""
+    text = (
+        ELEMENTS
+        + """
+func @f(%x: array<f64, 1, C>, %k: i64) -> (array<f64, 1, C>, array<f64, 1, C>) {
+entry:
+  %n = dim %x {axis=0} : i64
+  %a = alloc %n {fill="empty"} : array<f64, 1, C>
+  apply @identity %a, %x {modes=("set",)}
+  jump loop(%a, 0)
+loop(%c: array<f64, 1, C>, %i: i64):
+  %more = lt %i, %k : bool
+  branch %more, body, done
+body:
+  %z = alloc %n {fill="zeros"} : array<f64, 1, C>
+  %next = add %i, 1 : i64
+  jump loop(%z, %next)
+done:
+  apply @product %a, %a, %x {modes=("set",)}
+  %r = alloc %n {fill="empty"} : array<f64, 1, C>
+  apply @identity %r, %c {modes=("set",)}
+  %s = alloc %n {fill="empty"} : array<f64, 1, C>
+  apply @exponential %s, %x {modes=("set",)}
+  return %r, %s
+}
+"""
+    )
+    x = np.array([1.0, 2.0, 3.0])
+    module = parse_module(text)
+    side_by_side.run(module)
+    verify(module)
+    for k, expected in ((0, x * x), (1, np.zeros(3))):
+        np.testing.assert_allclose(run(module, x.copy(), k, entry="f")[0], expected)

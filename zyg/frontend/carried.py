@@ -3,6 +3,9 @@
 An axis of such an array is as long as on all edges, if these agree.  For a loop that is assumed before its back edges are known, as types
 are, and given up where they bring something else: what is left then is that the length is not 1, if it is so on all edges, and nothing in the
 end.  So in `for _ in range(n): x = x + step(x)` the sum is of arrays that are known to be of one shape, as it is in front of the loop.
+
+What may be assumed of a parameter only ever becomes less, so the evaluation of a loop comes to an end.  Where variables take over each
+other's arrays (`a, b, c = b, c, a`) each round may find out about one more of them: after some rounds nothing is assumed any more.
 """
 
 from __future__ import annotations
@@ -17,10 +20,12 @@ from .sized import Meaning, is_not_one_by, length_of
 if TYPE_CHECKING:
     from .evaluator import Evaluator
 
-# How much may be known of a length at most, as nothing on the edges has spoken against it: which one it is, that it is not 1, or nothing.
-_SAME, _NOT_ONE, _NOTHING = 2, 1, 0
+# How much may be known of a length at most, as nothing on the edges has spoken against it: the value that it is, what it means, that it is
+# not 1, or nothing.
+_VALUE, _MEANING, _NOT_ONE, _NOTHING = 3, 2, 1, 0
+MAX_ROUNDS = 16  # of the evaluation of a block, in which anything is assumed
 
-# Of an axis: how much is known, what the length means, and the value that it is on all edges, if it is one.
+# Of an axis: how much is known, what the length means, and the value that it is on all edges, if it is one (and no number).
 Fact = tuple[int, Meaning | None, Value | None]
 _UNKNOWN: Fact = (_NOTHING, None, None)
 
@@ -33,12 +38,13 @@ class CarriedLengths:
         self.most: dict[Value, list[int]] = {}
         self.facts: dict[Value, tuple[Fact, ...]] = {}
 
-    def of_parameter(self, param: Value, before: Value | None, values: Sequence[Any]) -> Value:
+    def of_parameter(self, param: Value, before: Value | None, values: Sequence[Any], rounds: int) -> Value:
         """The parameter for what the edges bring, `values`, of which none need be there on some: `param`, if what is known of that still
-        holds, else a new one.  `before`: what was the parameter until now."""
+        holds, else a new one.  `before`: what was the parameter until now; `rounds`: how often its block has been evaluated."""
         ndim = array_type(param).ndim
-        most = self.most.get(before, []) if before is not None else []
-        most = list(most) if len(most) == ndim else [_SAME] * ndim
+        most = list(self.most.get(before, ())) if before is not None else []
+        if len(most) != ndim or rounds >= MAX_ROUNDS:
+            most = [_VALUE if rounds < MAX_ROUNDS else _NOTHING] * ndim
         others = [v for v in values if v is not param]
         facts = tuple([self._fact(param, others, axis, most) for axis in range(ndim)])
         if param in self.facts and facts != self.facts[param]:
@@ -59,8 +65,11 @@ class CarriedLengths:
         if len(lengths) > 1:
             lengths.pop(((param, axis), None), None)
         means = {m for m, _ in lengths}
-        if most[axis] == _SAME and len(means) == 1:
-            return _SAME, means.pop(), next(iter(lengths))[1] if len(lengths) == 1 else None
+        if most[axis] >= _MEANING and len(means) == 1:
+            m, value = next(iter(lengths))
+            if len(lengths) > 1:
+                most[axis] = _MEANING
+            return _MEANING, m, value if most[axis] == _VALUE and not isinstance(m, int) else None
         most[axis] = _NOT_ONE if all(is_not_one_by(self.e, m) for m in means) else _NOTHING
         return most[axis], None, None
 

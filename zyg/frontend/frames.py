@@ -95,7 +95,7 @@ class Node:
         if len(states) == 1 and not self.parameters and not self.force:
             return states[0]
         owner = (self.place, self.number, self.key)
-        state = Merge(self.parameters, states, self.force, owner, lengths, self.apart).run()
+        state = Merge(self.parameters, states, self.force, owner, lengths, self.rounds, self.apart).run()
         assert state.maps is not None
         self.maps = dict(zip(self.edges, state.maps))
         return state

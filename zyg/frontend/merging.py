@@ -98,7 +98,7 @@ class Merge:
     `parameters` keeps them by path from one run to the next, so that the fixpoint iteration sees stable values.
     `force` has the indices of slots whose numbers shall be parameters at once (variables that a loop changes).
     `apart`: a variable that is an argument that cannot be written here, and there a new array, is kept as two.
-    `lengths`: what is known of the lengths of arrays.
+    `lengths`: what is known of the lengths of arrays; `rounds`: how often the block has been evaluated.
     """
 
     def __init__(
@@ -108,10 +108,12 @@ class Merge:
         force: frozenset[int],
         owner: object,
         lengths: CarriedLengths,
+        rounds: int = 0,
         apart: bool = False,
     ):
         self.apart = apart
         self.lengths = lengths
+        self.rounds = rounds
         self.parameters = parameters
         self.states = states
         self.force = force
@@ -238,7 +240,7 @@ class Merge:
             value = self.parameters[path] = Value(type, name)
         if isinstance(type, t.Array):
             # What is known of a parameter never changes: where less turns out to be, or something else, it is another one.
-            value = self.parameters[path] = self.lengths.of_parameter(value, before, values)
+            value = self.parameters[path] = self.lengths.of_parameter(value, before, values, self.rounds)
         return value
 
     def number(self, path: tuple[Any, ...], vs: list[Any], force: bool) -> Abstract:

@@ -1,4 +1,8 @@
-"""Arguments of which is known which axes are of length 1.
+"""What is known of the lengths of arrays: which are the same, which are 1 and which are not.
+
+Lengths that are the same need not be compared when the code runs.  Two are the same if they mean the same (`Meaning`): the length of one
+axis of one array, or what is computed alike from such.  A function tells those who call it how long its results are, by its parameters and by
+each other (`ResultLengths`).
 
 Of an array that is an argument, or in a container that is one, the type says which axes are of length 1 (ir/types.py, Sized): along these it
 is repeated, along all others what it is put together with is as long or does not fit.  Code that asked at each operator which of the two
@@ -34,18 +38,17 @@ class KnownLengths:
         self.not_one: set[Value] = set()  # their lengths
         self.ones: set[Value] = set()  # lengths that are known to be 1, though they are no constants of the program
         self.told: dict[Value, Sequence[Value | None]] = {}  # by array, its lengths; None for those that are not known
-        self.as_of: dict[
-            Value, Sequence[tuple[Value, int] | None]
-        ] = {}  # the same: as long as which axis of which array
+        # By array, for each of its axes: as long as which axis of which other array.
+        self.as_of: dict[Value, Sequence[tuple[Value, int] | None]] = {}
         self.dims: dict[Value, tuple[Value, int]] = {}  # which axis of which array a length is that of
-        self.computed: dict[
-            Value, tuple[str, tuple[Value, ...]]
-        ] = {}  # how integers were of which nobody has asked what they mean
-        self.formulas: dict[tuple[Any, ...], Value] = {}  # by how it is computed of what, the first value that was
-        self.alike: dict[Value, Meaning] = {}  # what those of the others mean that were computed
-        self.means: dict[
-            tuple[Value, int], Meaning
-        ] = {}  # that of the lengths of arrays, where it is not that of the array alone
+        # How integers were computed of which nobody has asked yet what they mean; what those mean of which somebody has.
+        self.computed: dict[Value, tuple[str, tuple[Value, ...]]] = {}
+        self.alike: dict[Value, Meaning] = {}
+        self.formulas: dict[
+            tuple[Any, ...], Value
+        ] = {}  # by an op and what its operands mean, the first value computed so
+        # What the lengths of arrays mean that are the same as an integer that was computed, on several ways (carried.py).
+        self.means: dict[tuple[Value, int], Meaning] = {}
 
 
 def with_ones(e: Evaluator, argument: Abstract, ones: tuple[int, ...]) -> Abstract:
@@ -140,7 +143,8 @@ def alike(e: Evaluator, x: Value, y: Value) -> bool:
     return x is y or meaning(e, x) == meaning(e, y)
 
 
-# Lengths: numbers, a parameter (-1), that of an axis of a parameter, or not known.  Parameters count from 0; -1, -2, ... are the results.
+# The length of each axis of a result: a number; (n, axis), the length of an axis of parameter n, or of result -1 - n if n is below 0;
+# (n, -1), parameter n itself, an integer; None if it is not known.
 ResultLengths = tuple[int | tuple[int, int] | None, ...]
 
 

@@ -10,8 +10,10 @@ Invariant: nothing is written between the two that the first one reads; sums in 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 
+from ..analysis import Dominators, confined_arrays, definitions
 from ..core import VIEWS, Block, Const, Function, Instr, Module, Value, array_type, clone_blocks, const, uses
 from ..ops import OPS
 from ..types import I64, Array, Scalar
@@ -279,8 +281,45 @@ def _mark_what_is_zero(block: Block, made: dict[Value, Instr]) -> None:
         zeros.difference_update(used)
 
 
+class _Memory:
+    """Which arrays may be new ones, of an `alloc`, by other names: what comes round a loop, or out of a stack, in which they were put."""
+
+    def __init__(self, function: Function, made: dict[Value, Instr]):
+        self.function = function
+        self.made = made
+
+    @cached_property
+    def confined(self) -> set[Value]:
+        return confined_arrays(self.function)
+
+    @cached_property
+    def places(self) -> dict[Value, tuple[Block, Instr | None]]:
+        return definitions(self.function)
+
+    @cached_property
+    def dominators(self) -> Dominators:
+        return Dominators(self.function)
+
+    def shared(self, new: Iterable[Value], others: Iterable[Value]) -> bool:
+        """Whether one of the others, none of which is a view, may be one of these new arrays."""
+        others = set(others)
+        return any(v in others or any(self._may_be(x, v) for x in others) for v in new)
+
+    def _may_be(self, other: Value, new: Value) -> bool:
+        if _is_new(self.made, other):
+            return False
+        (before, by), (here, alloc) = self.places[other], self.places[new]
+        if before is here:
+            assert alloc is not None
+            later = by is not None and here.instrs.index(by) > here.instrs.index(alloc)
+        else:
+            later = before is not self.function.entry and not self.dominators.available(before, here)
+        return later and new not in self.confined
+
+
 def _merge_one(module: Module, function: Function) -> bool:
     made = {r: i for _, i in function.instructions() for r in i.results}
+    memory = _Memory(function, made)
     for block in function.blocks:
         applies = [i for i in block.instrs if i.op == "apply"]
         arrays = {i: {v for v in i.operands if isinstance(v.type, Array)} for i in applies}
@@ -296,7 +335,7 @@ def _merge_one(module: Module, function: Function) -> bool:
             if any(map(groups_of, (first, second))) and not _remain_in_lanes(module, first, second):
                 continue
             meeting = _meeting(module, made, first, second)
-            if _independent(block, made, first, second, meeting):
+            if _independent(block, memory, first, second, meeting):
                 _merge(module, block, made, first, second)
                 if meeting:
                     outs = outs_of(second)
@@ -359,9 +398,10 @@ def _is_new(made: dict[Value, Instr], root: Value) -> bool:
     return root in made and made[root].op == "alloc"
 
 
-def _independent(block: Block, made: dict[Value, Instr], first: Instr, second: Instr, meeting: set[Value]) -> bool:
+def _independent(block: Block, memory: _Memory, first: Instr, second: Instr, meeting: set[Value]) -> bool:
     """Whether `first` may wait for `second`, and the shapes are the same, as an array tells that they have in common.
     `meeting`: arrays to which both may add."""
+    made = memory.made
     arrays = [{v for v in i.operands if isinstance(v.type, Array)} for i in (first, second)]
     if not arrays[0] & arrays[1]:
         return False
@@ -373,11 +413,14 @@ def _independent(block: Block, made: dict[Value, Instr], first: Instr, second: I
     fresh = lambda v: _is_new(made, root_of(made, v))
     for mine, others in ((outs[0], arrays[1]), (outs[1], arrays[0])):
         # New arrays are nobody else's, unless they are seen in another way.
-        if not all(map(fresh, mine)) or {root_of(made, v) for v in mine} & {root_of(made, v) for v in others}:
+        if not all(map(fresh, mine)):
+            return False
+        if memory.shared({root_of(made, v) for v in mine}, [root_of(made, v) for v in others]):
             return False
     start, end = block.instrs.index(first), block.instrs.index(second)
     roots, written_roots = {root_of(made, v) for v in arrays[0]}, {root_of(made, v) for v in outs[0]}
-    if any({root_of(made, v) for v in own} & shared for own in arrays):
+    shared_roots = {root_of(made, v) for v in shared}
+    if any(memory.shared(shared_roots, [root_of(made, v) for v in own]) for own in arrays):
         return False
     waiting = _waiting(block, first, second)
     results = {*first.results, *(r for i in waiting for r in i.results)}
@@ -386,15 +429,17 @@ def _independent(block: Block, made: dict[Value, Instr], first: Instr, second: I
             continue
         if not results.isdisjoint(instr.operands):
             return False
-        given = [v for v in instr.operands if instr is not second or v not in shared]
-        if any(root_of(made, v) in written_roots | shared for v in given) and not (
-            instr.op in VIEWS or instr.op in ("dim", "stride")
-        ):
+        if instr.op in VIEWS or instr.op in ("dim", "stride"):
+            continue
+        given = [v for v in instr.operands if isinstance(v.type, Array) and (instr is not second or v not in shared)]
+        if memory.shared(written_roots | shared_roots, [root_of(made, v) for v in given]):
             return False
         if instr is second or instr.op == "alloc" or OPS[instr.op].effects not in ("write", "effect"):
             continue
         written = instr.operands[: len(instr.attrs["modes"])] if instr.op == "apply" else instr.operands[:1]
-        if instr.op not in ("apply", "fill") or not all(fresh(v) and root_of(made, v) not in roots for v in written):
+        if instr.op not in ("apply", "fill") or not all(map(fresh, written)):
+            return False
+        if memory.shared({root_of(made, v) for v in written}, roots):
             return False
     return True
 
