@@ -322,6 +322,9 @@ class Disassembly:
             inner = Disassembly(self.e, [])
             inner.by_value = self.by_value
             return t.Sequence(inner.of(record.meta.example))
+        from .dicts import check_order
+
+        check_order(self.e, record)
         named = record.named()
         for name, v in named.items():
             if isinstance(v, MaybeValue) and v.absent is not None:

@@ -190,7 +190,7 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     if (fields := _compared_fields(e, a, b)) is not None:
         return _all_equal(e, fields)
     if is_dict(e, a) and is_dict(e, b):
-        x, y = dicts.named_items(e, a), dicts.named_items(e, b)
+        x, y = (dicts.named_items(e, v, ordered=False) for v in (a, b))
         return all_of(e, *(equal(e, x[k], y[k]) for k in x)) if x.keys() == y.keys() else const(False)
     if is_list(e, a) and is_list(e, b) and None in (known_items(e, a), known_items(e, b)):
         return lists.lists_equal(e, a, b)

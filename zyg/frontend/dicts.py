@@ -18,6 +18,7 @@ from .kinds import is_dict, is_list, known_items
 from .type_names import python_type_name
 from .values import (
     NONE,
+    UNORDERED,
     Abstract,
     ArrayValue,
     ComplexArrayValue,
@@ -53,8 +54,9 @@ def _writable(e: Evaluator, v: Reference) -> Record:
     return writable(e, v, "a change")
 
 
-def named_items(e: Evaluator, v: Abstract) -> dict[str, Abstract]:
-    """The items of a dict all of whose keys are known; also of a constant one, as defaults of parameters are."""
+def named_items(e: Evaluator, v: Abstract, ordered: bool = True) -> dict[str, Abstract]:
+    """The items of a dict all of whose keys are known; also of a constant one, as defaults of parameters are. `ordered`: in their order,
+    which has to be the same on all paths then."""
     if isinstance(v, Known) and isinstance(v.object, dict):
         return {k: known(x) for k, x in v.object.items()}
     if isinstance(v, Reference) and e.heap[v.id].kind == "dict":
@@ -62,8 +64,29 @@ def named_items(e: Evaluator, v: Abstract) -> dict[str, Abstract]:
         for key, item in items.items():
             if isinstance(item, MaybeValue) and item.absent is UNBOUND:
                 raise e.refuse(f"a dictionary that has the key {key!r} on some paths only", hint=HINT)
+        if ordered:
+            check_order(e, e.heap[v.id])
         return items
     raise e.refuse("a dictionary", types=[describe(v, e.heap)], hint=HINT)
+
+
+def check_order(e: Evaluator, record: Record) -> None:
+    """Unsupported for what depends on the order of keys, where that is another one on some paths."""
+    if record.state & UNORDERED:
+        raise e.refuse(
+            "the order of a dictionary's keys, which is another one on some paths",
+            hint="put the keys in in the same order on all paths, or take the items by their keys",
+        )
+
+
+def with_item(record: Record, name: str, value: Abstract) -> Record:
+    """A dict with an item more, or another one in its place.  Where the key is there on some paths only, it comes last on the others."""
+    items = record.named()
+    before = items.get(name)
+    made = record.with_named(items | {name: value})
+    if isinstance(before, MaybeValue) and before.absent is UNBOUND and [*items][-1] != name:
+        made = Record(made.kind, made.meta, made.fields, made.state | UNORDERED)
+    return made
 
 
 def key_of(e: Evaluator, key: Abstract) -> str:
@@ -145,7 +168,7 @@ def _require(e: Evaluator, present: Value, key: Abstract) -> None:
 
 def set_item(e: Evaluator, v: Reference, key: Abstract, value: Abstract) -> None:
     name = key_of(e, key)
-    e.heap[v.id] = _writable(e, v).with_named(e.heap[v.id].named() | {name: value})
+    e.heap[v.id] = with_item(_writable(e, v), name, value)
 
 
 def del_item(e: Evaluator, v: Reference, key: Abstract) -> None:
@@ -162,7 +185,7 @@ def contains(e: Evaluator, v: Reference, key: Abstract) -> Value:
 
 
 def length(e: Evaluator, v: Reference) -> int:
-    return len(named_items(e, v))
+    return len(named_items(e, v, ordered=False))
 
 
 def keys(e: Evaluator, v: Abstract) -> TupleValue:
@@ -213,11 +236,10 @@ def setdefault(e: Evaluator, v: Reference, key: Abstract, default: Abstract) -> 
 
 def update(e: Evaluator, target: Abstract, other: Abstract, keywords: Mapping[str, Abstract] | None = None) -> None:
     assert isinstance(target, Reference)
-    items = e.heap[target.id].named()
-    for name, v in from_value(e, other).items():
-        items[name] = v
-    items |= keywords or {}
-    e.heap[target.id] = _writable(e, target).with_named(items)
+    made = _writable(e, target)
+    for name, v in (from_value(e, other) | dict(keywords or {})).items():
+        made = with_item(made, name, v)
+    e.heap[target.id] = made
 
 
 def from_value(e: Evaluator, v: Abstract) -> dict[str, Abstract]:

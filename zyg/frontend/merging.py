@@ -23,6 +23,7 @@ from .values import (
     LISTED,
     NUMBER_CLASSES,
     ROW,
+    UNORDERED,
     Abstract,
     ArrayValue,
     ChoiceValue,
@@ -405,6 +406,10 @@ class Merge:
         if first.kind in ("object", "dict") and any(r.meta != first.meta for r in real):
             # What some have and others not is optional.
             names = tuple(dict.fromkeys(n for r in real for n in r.named()))
+            if first.kind == "dict" and any(
+                [n for n in names if n in own] != [*own] for own in (r.named() for r in real)
+            ):
+                state |= UNORDERED
             meta = Shape(first.meta.cls, names) if isinstance(first.meta, Shape) else names
             records = [r if r is DEFAULT else Record(r.kind, meta, r.under(names), state) for r in records]
             real = [r for r in records if r is not DEFAULT]

@@ -396,7 +396,7 @@ class Shape:
 
 
 MUTABLE_KINDS = ("object", "dict", "list", "growing")  # of records, those of objects that programs can see
-WRITTEN, READ_ONLY, GIVEN, LISTED, ROW, STAND_IN, LENT = 1, 2, 4, 8, 16, 32, 64
+WRITTEN, READ_ONLY, GIVEN, LISTED, ROW, STAND_IN, LENT, UNORDERED = 1, 2, 4, 8, 16, 32, 64, 128
 
 
 @record(slots=True, eq=False)
@@ -408,7 +408,7 @@ class Record:
     kind, see iterators.py).  state: WRITTEN once it was changed, READ_ONLY if it must not be (a global, for instance),
     GIVEN if it came in as an argument, LISTED once its contents were put into a growing list; ROW, too, if it is a list whose
     memory is its part of a list of lists, so that its items may be set; STAND_IN if it is a copy in the place of an object of the
-    program, which may be met elsewhere.
+    program, which may be met elsewhere; UNORDERED if it is a dict whose keys were put in on several ways in several orders.
     """
 
     kind: str
