@@ -337,3 +337,13 @@ def test_lengths_of_axes_that_are_left_are_at_hand_where_a_loop_of_length_1_goes
     by_a = lambda a: 0.5 * f(1.0, a) + seed @ zyg.gradient(f, 0.7, a)[1]
     assert dx == pytest.approx(by_x(1.5) - by_x(0.5), rel=1e-9, abs=1e-12)
     np.testing.assert_allclose(da, by_differences(by_a, [a], 0), rtol=1e-5, atol=1e-7)
+
+
+def test_what_is_squeezed_of_axes_that_are_known_is_native():
+    def f(X, w, y):
+        r = X @ w - y
+        return (r.T @ r).squeeze() / len(y)
+
+    X, w, y = np.arange(12.0).reshape(4, 3) / 5, np.array([[0.3], [0.1], [0.2]]), np.ones((4, 1))
+    assert zyg.jit(f)(X, w, y) == pytest.approx(f(X, w, y))
+    np.testing.assert_allclose(zyg.grad(f, 1)(X, w, y), 2 * X.T @ (X @ w - y) / 4)

@@ -10,6 +10,7 @@ from zyg.frontend import arrays, lists, orders
 from zyg.frontend.complex_arrays import part
 from zyg.frontend.elementwise import broadcast, broadcast_shape
 from zyg.frontend.merging import MAX_ARRAYS, settled
+from zyg.frontend.sized import is_known_one, is_not_one, is_one
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,
@@ -155,10 +156,10 @@ def squeeze(e: Evaluator, a: Abstract, axis: Abstract = NONE) -> Abstract:
     n = arrays.ndim(a)
     lengths = arrays.dims(e, a)
     if isinstance(axis, Known) and axis.object is None:
-        ones = [k for k, d in enumerate(lengths) if isinstance(d, Const) and d.value == 1]
+        ones = [k for k, d in enumerate(lengths) if is_known_one(e, d)]
         if ones:
             a = squeeze(e, a, TupleValue(tuple(map(Known, ones))))
-        unknown = [k for k, d in enumerate(arrays.dims(e, a)) if not isinstance(d, Const)]
+        unknown = [k for k, d in enumerate(arrays.dims(e, a)) if not is_not_one(e, d)]
         if len(unknown) >= MAX_ARRAYS:
             raise e.refuse(
                 "np.squeeze without an axis: too many axes may be of length 1",
@@ -173,7 +174,7 @@ def squeeze(e: Evaluator, a: Abstract, axis: Abstract = NONE) -> Abstract:
     if len(set(gone)) < len(gone):
         e.throw("ValueError", "duplicate value in 'axis'")
     for k in gone:
-        one = e.op("eq", lengths[k], const(1))
+        one = is_one(e, lengths[k])
         e.guard(one, "ValueError", "cannot select an axis to squeeze out which has size not equal to one")
     spec = "".join("i" if k in gone else ":" for k in range(n))
     return arrays.seen(e, a, spec, *[const(0)] * len(gone))
