@@ -40,6 +40,7 @@ from zyg.frontend.values import (
 from zyg.gradient_classes import closure_gradient_class, gradient_class
 from zyg.ir.core import Const, Value, array_type, const
 from zyg.ir.types import BOOL, F64, I64, Array, Type, cotangent_type
+from zyg.typeof import UNBOUND
 
 from .bodies import Body
 
@@ -290,7 +291,6 @@ class Matching:
         return isinstance(given, ArrayValue) and given.type.ndim == wanted.type.ndim
 
     def match(self, wanted: Abstract, given: Abstract) -> None:
-        e = self.e
         if isinstance(given, Known) and given.object is None:
             return
         if isinstance(wanted, Number):
@@ -313,65 +313,70 @@ class Matching:
         if isinstance(wanted, ComplexArrayValue) and isinstance(given, ComplexArrayValue):
             self.match(wanted.floats, given.floats)
             return
-        if isinstance(wanted, (TupleValue, StructValue, FunctionValue)):
-            items = items_of(e, given)
-            names: tuple[str, ...] | None = None
-            parts: Sequence[Abstract]
-            if isinstance(wanted, FunctionValue):
-                names, parts = wanted.code.co_freevars, [self._held(c) for c in wanted.captured]
-            else:
-                parts = wanted.items
-                if isinstance(wanted, StructValue):
-                    names = wanted.names
-            if isinstance(given, StructValue) and names is not None:
-                fields = dict(zip(given.names, given.items))
-                for name in fields:
-                    if name not in names:
-                        raise self.wrong(wanted, given, f"has no attribute {name!r}")
-                for name, item in zip(names, parts):
-                    if name in fields:
-                        self.match_part(f".{name}", item, fields[name])
-                return
-            if items is None or len(items) != len(parts):
-                raise self.wrong(wanted, given, self._other_count(len(parts), items))
-            for n, (w, g) in enumerate(zip(parts, items)):
-                self.match_part(f"[{n}]" if names is None else f".{names[n]}", w, g)
-            return
         if isinstance(wanted, MaybeValue):
             self.match(wanted.item, given)
             return
-        if not isinstance(wanted, Reference):
-            raise self.wrong(wanted, given)
-        record = self.heap[wanted.id]
-        why = self.match_object(record, given)
+        if isinstance(wanted, Reference) and self.heap[wanted.id].kind == "growing":
+            why = None if self.match_growing(self.heap[wanted.id], given) else ""
+        else:
+            why = self.match_parts(wanted, given)
         if why is not None:
             raise self.wrong(wanted, given, why)
 
-    @staticmethod
-    def _other_count(count: int, items: Sequence[Abstract] | None) -> str:
-        return "" if items is None else f"has {count} items, not {len(items)}"
-
-    def match_object(self, record: Record, given: Abstract) -> str | None:
-        """Match what an object holds; if `given` is not of its structure, why."""
-        e = self.e
-        if record.kind == "growing":
-            return None if self.match_growing(record, given) else ""
-        items, names = items_of(e, given), field_names(e, given)
-        if record.kind in ("object", "dict") and items is not None and names is not None:
-            own = record.named()
-            for name in names:
-                if name not in own:
-                    return f"has no {'key' if record.kind == 'dict' else 'attribute'} {name!r}"
-            for name, item in zip(names, items):
-                self.match_part(f"[{name!r}]" if record.kind == "dict" else f".{name}", own[name], item)
-            return None
-        if record.kind not in ("list", "object", "dict"):
+    def match_parts(self, wanted: Abstract, given: Abstract) -> str | None:
+        """Match what a structure holds: by name what is given by names, else by position. If that cannot be, why ("" if it is
+        another kind of thing)."""
+        parts, steps, aliases = self._parts(wanted)
+        items, names = items_of(self.e, given), field_names(self.e, given)
+        if parts is None or items is None:
             return ""
-        if items is None or len(items) != len(record.fields):
-            return self._other_count(len(record.fields), items)
-        for n, (w, g) in enumerate(zip(record.fields, items)):
-            self.match_part(f".{record.names[n]}" if record.kind == "object" else f"[{n}]", w, g)
+        if names is not None and aliases is not None:
+            there = [(n, i) for n, i in zip(names, items) if not (isinstance(i, Known) and i.object is UNBOUND)]
+            for name, _ in there:
+                if name not in aliases:
+                    kind = (
+                        "key" if isinstance(wanted, Reference) and self.heap[wanted.id].kind == "dict" else "attribute"
+                    )
+                    return f"has no {kind} {name!r}"
+            for name, item in there:
+                at = aliases[name]
+                self.match_part(steps[at], parts[at], item)
+            return None
+        if names is not None and not (isinstance(given, StructValue) and issubclass(given.cls, tuple)):
+            return ""
+        if len(items) != len(parts):
+            return f"has {len(parts)} items, not {len(items)}"
+        for step, w, g in zip(steps, parts, items):
+            self.match_part(step, w, g)
         return None
+
+    def _parts(self, wanted: Abstract) -> tuple[Sequence[Abstract] | None, list[str], dict[str, int] | None]:
+        """What a structure holds, the steps that lead there, and by each name that it may be given under, which one that is."""
+        names: Sequence[str] | None = None
+        parts: Sequence[Abstract]
+        if isinstance(wanted, FunctionValue):
+            # The class of its gradient has other names for some variables.
+            variables, held = wanted.code.co_freevars, [self._held(c) for c in wanted.captured]
+            fields = closure_gradient_class(wanted.name, variables)._fields
+            aliases = {n: at for at, n in (*enumerate(fields), *enumerate(variables))}
+            return held, [f".{n}" for n in variables], aliases
+        if isinstance(wanted, TupleValue):
+            parts = wanted.items
+        elif isinstance(wanted, StructValue):
+            names, parts = wanted.names, wanted.items
+        elif isinstance(wanted, Reference) and self.heap[wanted.id].kind in ("list", "object", "dict"):
+            record = self.heap[wanted.id]
+            parts = record.fields
+            if record.kind != "list":
+                named = record.named()
+                names, parts = tuple(named), tuple(named.values())
+            if record.kind == "dict":
+                return parts, [f"[{n!r}]" for n in named], {n: at for at, n in enumerate(named)}
+        else:
+            return None, [], None
+        if names is None:
+            return parts, [f"[{n}]" for n in range(len(parts))], None
+        return parts, [f".{n}" for n in names], {n: at for at, n in enumerate(names)}
 
     def match_growing(self, record: Record, given: Abstract) -> bool:
         """A list of run-time length: by a list, or by an array per leaf of an item."""
