@@ -339,6 +339,64 @@ def test_what_functions_captured_goes_by_name(rule):
         assert way(program, 5.0, 6.0) == (2.0, 3.0)
 
 
+# ------------------------------------------------------------------------------------------------- what rules get
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_rule_gets_the_cotangent_of_a_dict(rule, way):
+    f = lambda x: {"a": x * x, "in": ({"b": 3.0 * x}, x)}
+    g = lambda x: f(x)
+    rule(g, lambda x: (f(x), lambda d: (2 * x * d["a"] + 3.0 * d["in"][0]["b"] + d["in"][1],)))
+    total = lambda f: lambda x: (v := f(x))["a"] * 100.0 + v["in"][0]["b"] * 10.0 + v["in"][1]
+    assert way(total(g), 2.0) == way(total(f), 2.0) == (431.0,)
+    assert zyg.gradient(lambda x: way(total(g), x)[0], 2.0) == (200.0,)
+
+
+def test_a_rule_gets_the_cotangent_of_a_dict_that_it_changes(rule):
+    def double(p):
+        p["a"] = 2.0 * p["a"]
+
+    target = lambda p: double(p)
+
+    def with_rule(p):
+        double(p)
+        return None, lambda d, after: ({"a": 2.0 * after["a"], "b": after["b"]},)
+
+    zyg.adjoint(target, mutates=0)(with_rule)
+
+    def total(f, x):
+        p = {"a": x, "b": 3.0 * x}
+        f(p)
+        return p["a"] * p["b"]
+
+    for pull in (zyg.pullback, python_pullback):
+        assert pull(lambda x: total(target, x), 2.0)[1](1.0) == pull(lambda x: total(double, x), 2.0)[1](1.0) == (24.0,)
+    zyg.rules.remove(target)
+
+
+@pytest.mark.parametrize("way", [zyg.gradient, through_python])
+def test_a_rule_gets_the_cotangent_of_a_list_of_any_length(rule, way):
+    f = lambda n, x: [x * i for i in range(n)]
+    g = lambda n, x: f(n, x)
+    rule(g, lambda n, x: (f(n, x), lambda d: (None, sum(c * i for i, c in enumerate(d)))))
+    assert way(lambda n, x: sum(g(n, x)), 4, 2.0)[1] == way(lambda n, x: sum(f(n, x)), 4, 2.0)[1] == 6.0
+
+
+def test_a_tangent_rule_gets_the_tangent_of_a_dict(rule):
+    f = lambda p: p["a"] * p["a"] * p["b"]
+    g = lambda p: f(p)
+    rule(g, lambda p: (f(p), lambda t: 2 * p["a"] * p["b"] * t["a"] + p["a"] * p["a"] * t["b"]), zyg.tangent)
+    for run in (zyg.jvp, lambda f, p, t: zyg.composed.jvp(None, f, (p, t), {})):
+        assert run(lambda x: g({"a": x, "b": 2.0 * x}), (3.0,), (1.0,)) == (54.0, 54.0)
+
+
+def test_the_value_of_a_tangent_rule_lacks_nothing(rule):
+    f = lambda x: {"a": x * x, "b": x}
+    rule(f, lambda x: ({"a": x * x}, lambda t: {"a": 2 * x * t}), zyg.tangent)
+    with pytest.raises(KeyError, match="'b'"):  # as the rule gives the value
+        zyg.jvp(lambda x: (v := f(x))["a"] * 3.0 + v["b"], (3.0,), (1.0,))
+
+
 # ------------------------------------------------------------------------------------------------- complex numbers
 
 

@@ -217,25 +217,29 @@ def leaves_of(v: Any, heap: Heap, seen: set[Any] | None = None) -> list[Value]:
     return [leaf for p in v.parts() for leaf in leaves_of(p, heap, seen)]
 
 
-def cotangent_of(v: Abstract, heap: Heap, seeds: dict[int, Value]) -> Abstract:
+def cotangent_of(e: Evaluator, v: Abstract, heap: Heap, seeds: dict[int, Value]) -> Abstract:
     """The cotangent that a rule gets for its value: numbers for numbers, and so on, with fields by name for structs."""
     if isinstance(v, Number):
         return Number(seeds[id(v.value)]) if id(v.value) in seeds else NONE
     if isinstance(v, ArrayValue):
         return ArrayValue(seeds[id(v.value)]) if id(v.value) in seeds else NONE
     if isinstance(v, ComplexValue):
-        return _complex([cotangent_of(p, heap, seeds) for p in v.parts()])
+        return _complex([cotangent_of(e, p, heap, seeds) for p in v.parts()])
     if isinstance(v, ComplexArrayValue):
-        floats = cotangent_of(v.floats, heap, seeds)
+        floats = cotangent_of(e, v.floats, heap, seeds)
         return ComplexArrayValue(floats) if isinstance(floats, ArrayValue) else NONE
     if isinstance(v, TupleValue):
-        return TupleValue(tuple(cotangent_of(i, heap, seeds) for i in v.items))
+        return TupleValue(tuple(cotangent_of(e, i, heap, seeds) for i in v.items))
     if isinstance(v, StructValue):
-        items = tuple(cotangent_of(i, heap, seeds) for i in v.items)
+        items = tuple(cotangent_of(e, i, heap, seeds) for i in v.items)
         return StructValue(gradient_class(v.cls, v.names), v.names, items)
-    if isinstance(v, Reference) and heap[v.id].kind in ("object", "list"):
+    if isinstance(v, Reference) and heap[v.id].kind in ("object", "list", "dict"):
         record = heap[v.id]
-        items = tuple(cotangent_of(i, heap, seeds) for i in record.fields)
+        items = tuple(cotangent_of(e, i, heap, seeds) for i in record.fields)
+        if record.kind == "dict":
+            made = e.new_id(f"cotangent {v.id}")
+            e.heap[made] = Record("dict", record.meta, items)
+            return Reference(made)
         if not isinstance(record.meta, Shape):
             return TupleValue(items)
         return StructValue(gradient_class(record.meta.cls, record.names), record.names, items)
@@ -342,7 +346,7 @@ class Matching:
                 at = aliases[name]
                 self.match_part(steps[at], parts[at], item)
             return None
-        if names is not None and not (isinstance(given, StructValue) and issubclass(given.cls, tuple)):
+        if names is not None and not _has_positions(given):
             return ""
         if len(items) != len(parts):
             return f"has {len(parts)} items, not {len(items)}"
@@ -398,7 +402,7 @@ class Matching:
         elif isinstance(given, ComplexArrayValue):
             columns = [complex_arrays.part(self.e, given, name) for name in ("real", "imag")]
         else:
-            columns = list(items_of(self.e, given) or ())
+            columns = list(items_of(self.e, given) or ()) if _has_positions(given) else []
         if len(columns) != len(wanted):
             return False
         for w, g in zip(wanted, columns):
@@ -410,6 +414,11 @@ class Matching:
         if isinstance(captured, Reference) and self.heap[captured.id].kind == "cell":
             return self.heap[captured.id].fields[0]
         return captured
+
+
+def _has_positions(given: Abstract) -> bool:
+    """Whether a structure has places, and not names alone."""
+    return isinstance(given, TupleValue) or isinstance(given, StructValue) and issubclass(given.cls, tuple)
 
 
 def number_as(e: Evaluator, v: Abstract, type: Type) -> Value:

@@ -173,7 +173,14 @@ def _infer_rule(
     (own_back,), at_back = parameters_for(forward, reverse, [back], back_heap, back_shape)
     seeds = {id(v): Value(cotangent_type(v.type), f"d_{v.name}") for v in stand_ins if differentiable(v.type)}
     seeds.update((id(v), Value(cotangent_type(v.type), f"d_{v.name}")) for v in in_place)
-    cotangents = [cotangent_of(v, after, seeds) for v in (template, *changed)]
+    cotangents = [cotangent_of(reverse, v, after, seeds) for v in (template, *changed)]
+    told = set(_leaf_values(cotangents, reverse.heap))
+    if not told.issuperset(seeds.values()):
+        raise e.refuse(
+            f"a rule for {describe_callable(rule.target)} whose value is of a kind that has no cotangent in native code",
+            types=[describe(value, forward.heap)],
+            hint="return numbers, arrays, tuples, dicts or objects, or lists of a length that is known when compiling",
+        )
     try:
         given = reverse.call(own_back, cotangents, {})
     except Stop:  # it raises, whatever its argument is: the types of what it would give are those of the arguments

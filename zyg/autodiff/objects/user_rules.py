@@ -109,7 +109,7 @@ _COMPLEX = (complex, np.complexfloating)
 
 
 def _is_real(x: Any) -> bool:
-    return is_number(x) and not isinstance(x, _COMPLEX)
+    return type(x) is float or (is_number(x) and not isinstance(x, _COMPLEX))
 
 
 def _shares(value: np.ndarray, argument: Any) -> bool:
