@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .errors import Misuse
+from .named import UnknownName, by_names
 from .rules import users_rules, users_tangent_rules
 from .transforms import Argnums, Transform, argument_places, chosen, describe
 from .twins import twins
@@ -175,8 +176,9 @@ class Tangents:
     """Tangents of arguments, of their structure. Those of an object in several places are in the first one that is given for it: the
     gradient by it, that they are multiplied with, is in each. What is left out of a dict or object is zero."""
 
-    def __init__(self, function: Any):
+    def __init__(self, function: Any, what: str = "its argument"):
         self.function = function
+        self.what = what
         self.first: dict[Path, tuple[str, Any]] = {}  # by the identity of the object and the place in it
         self.open: set[int] = set()  # those that one is in
 
@@ -184,6 +186,11 @@ class Tangents:
     def of(function: Any, args: Any, tangents: Any) -> tuple[Any, ...]:
         self = Tangents(function)
         return tuple([self.once(x, t, f"argument {n}", ()) for n, (x, t) in enumerate(zip(args, tangents))])
+
+    @staticmethod
+    def of_value(function: Any, value: Any, tangent: Any) -> Any:
+        """That which a rule gives for the value of its function."""
+        return Tangents(function, "its value").once(value, tangent, "its value", ())
 
     def once(self, arg: Any, tangent: Any, name: str, place: Path) -> Any:
         if tangent is None:
@@ -213,21 +220,21 @@ class Tangents:
 
     def taken_apart(self, arg: Any, parts: dict[Any, Any], tangent: Any, name: str, by_name: bool) -> dict[Any, Any]:
         """The parts of a tangent, by the steps to those of the argument."""
-        if isinstance(tangent, (tuple, list)) and not (by_name and hasattr(type(tangent), "_fields")):
+        named = (by_name or isinstance(arg, dict)) and hasattr(type(tangent), "_fields")
+        if isinstance(tangent, (tuple, list)) and not named:
             if isinstance(arg, dict):
                 raise self.wrong(arg, tangent, name, "is a dict")
             if len(tangent) != len(parts):
                 raise self.wrong(arg, tangent, name, f"has {len(parts)} items, not {len(tangent)}")
             return dict(zip(parts, tangent))
-        known = dict.fromkeys(parts) if not by_name else {n: s for s in parts for n in (str(s).lstrip("_"), s)}
-        if by_name and not isinstance(tangent, dict) and (held := parts_of(tangent)) is not None:
-            tangent = held
-        if isinstance(tangent, dict) and (by_name or isinstance(arg, dict)):
-            unknown = [key for key in tangent if key not in known]
-            if unknown:
-                what = "attribute" if by_name else "key"
-                raise self.wrong(arg, tangent, name, f"has no {what} {unknown[0]!r}")
-            return {known[key] if by_name else key: t for key, t in tangent.items()}
+        if by_name or isinstance(arg, dict):
+            try:
+                found = by_names(tangent, parts)
+            except UnknownName as error:
+                kind = "attribute" if by_name else "key"
+                raise self.wrong(arg, tangent, name, f"has no {kind} {error.name!r}") from None
+            if found is not None:
+                return found
         if isinstance(tangent, np.ndarray) and isinstance(arg, (tuple, list)):
             return self.taken_apart(arg, parts, list(tangent), name, by_name)
         raise self.wrong(arg, tangent, name, f"is a {type(arg).__name__}")
@@ -259,7 +266,7 @@ class Tangents:
 
     def wrong(self, arg: Any, tangent: Any, name: str, why: str) -> Exception:
         return Misuse(
-            f"a tangent for {describe(self.function)} of another structure than its argument: {name} {why}",
+            f"a tangent for {describe(self.function)} of another structure than {self.what}: {name} {why}",
             types=[type(tangent).__name__],
             hint="give a number for a number, an array for an array, a tuple for a tuple, None for zero",
         )

@@ -7,7 +7,6 @@ read, so a pullback can be called any number of times, from several threads at o
 
 from __future__ import annotations
 
-import builtins
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -42,6 +41,7 @@ from .ir.types import (
     cotangent_type,
     flatten,
 )
+from .named import UnknownName, by_names
 
 
 class Pullback:
@@ -200,26 +200,48 @@ def convert(given: Any, wanted: Type, what: str, value: Type | None = None) -> A
         value = value.item
     if isinstance(value, Sequence):
         return _columns(given, wanted, what, value)
-    if isinstance(value, DictType) and isinstance(given, dict):
-        unknown = [key for key in given if key not in value.keys]
-        if unknown:
-            raise TypeError(f"{what} has the key {unknown[0]!r}, which the value has not")
-        given = tuple(given.get(key) for key in value.keys)
-    elif isinstance(value, ObjectOf) and type(given) is value.cls:
-        given = tuple(getattr(given, name) for name in value.names)
-    fields = getattr(type(given), "__dataclass_fields__", None)
-    if fields is not None:
-        given = tuple(getattr(given, name) for name in fields)
-    if isinstance(value, DictType) and not isinstance(given, (tuple, list)):
-        raise TypeError(f"{what} should be a dict with the keys {', '.join(map(repr, value.keys))}, not {_kind(given)}")
+    named = _by_names(given, value, what)
+    if named is not None:
+        given = named
     if not isinstance(given, (tuple, list)):
-        raise TypeError(f"{what} should be a tuple of {len(wanted.items)}, {_describe(wanted)}, not {_kind(given)}")
+        raise TypeError(f"{what} should be {_wanted(wanted, value)}, not {_kind(given)}")
     if len(given) != len(wanted.items):
-        count = len(wanted.items)
-        raise ValueError(f"{what} should be a tuple of {count}, {_describe(wanted)}; it has {len(given)} entries")
+        raise ValueError(f"{what} should be {_wanted(wanted, value)}; it has {len(given)} entries")
     parts = value.items if isinstance(value, (Tuple, ListType, Struct, DictType, ObjectOf)) else (None,) * len(given)
-    triples = enumerate(zip(given, wanted.items, parts, strict=True))
-    return tuple(convert(g, w, f"{what}[{at}]", part) for at, (g, w, part) in triples)
+    if isinstance(value, (Struct, DictType, ObjectOf)):
+        keys = isinstance(value, DictType) or value.cls is dict
+        steps = [f"[{n!r}]" if keys else f".{n}" for n in _names(value)]
+    else:
+        steps = [f"[{n}]" for n in range(len(given))]
+    quadruples = zip(given, wanted.items, parts, steps, strict=True)
+    return tuple(convert(g, w, what + step, part) for g, w, part, step in quadruples)
+
+
+def _names(value: Struct | DictType | ObjectOf) -> tuple[str, ...]:
+    return value.keys if isinstance(value, DictType) else value.names
+
+
+def _by_names(given: Any, value: Type | None, what: str) -> tuple[Any, ...] | None:
+    """The parts of what is given by names, in the order of the value; None if it is given by position, or the value has no names."""
+    if not isinstance(value, (Struct, DictType, ObjectOf)):
+        return None
+    names = _names(value)
+    try:
+        found = by_names(given, names)
+    except UnknownName as error:
+        kind = "key" if isinstance(value, DictType) or value.cls is dict else "attribute"
+        raise TypeError(f"{what} has the {kind} {error.name!r}, which the value has not") from None
+    return None if found is None else tuple(map(found.get, names))
+
+
+def _wanted(wanted: Tuple, value: Type | None) -> str:
+    """What the cotangent of a value should be, in words."""
+    if isinstance(value, DictType):
+        return f"a dict with the keys {', '.join(map(repr, value.keys))}"
+    shape = f"a tuple of {len(wanted.items)}, {_describe(wanted)}"
+    if isinstance(value, (Struct, ObjectOf)) and value.cls is not dict:
+        return f"{_a(value.cls.__name__)} with {', '.join(value.names)}, or {shape}"
+    return shape
 
 
 def _columns(given: Any, wanted: Tuple, what: str, value: Sequence) -> tuple[Any, ...]:
@@ -232,10 +254,9 @@ def _columns(given: Any, wanted: Tuple, what: str, value: Sequence) -> tuple[Any
         if not isinstance(type, (Tuple, Struct)):
             return [0.0 if item is None else item] * len(flatten(type))
         items = (None,) * len(type.items) if item is None else item
-        if isinstance(type, Struct) and type.cls is dict and isinstance(items, dict):
-            items = tuple(items.get(name) for name in type.names)
-        if isinstance(type, Struct) and builtins.type(item) is type.cls and not isinstance(item, tuple):
-            items = tuple(getattr(item, name) for name in type.names)
+        named = _by_names(items, type, f"an item of {what}")
+        if named is not None:
+            items = named
         if not isinstance(items, (tuple, list)) or len(items) != len(type.items):
             raise TypeError(f"{what} should be a list of tuples of {len(type.items)}")
         return [leaf for i, t in zip(items, type.items, strict=True) for leaf in flat(i, t)]
@@ -286,7 +307,10 @@ def _array(given: Any, wanted: Array | ComplexArray, what: str) -> np.ndarray | 
 def _kind(value: Any) -> str:
     if value is None:
         return "None"
-    name = type(value).__name__
+    return _a(type(value).__name__)
+
+
+def _a(name: str) -> str:
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 

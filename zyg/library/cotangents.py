@@ -40,6 +40,7 @@ from zyg.frontend.values import (
 from zyg.gradient_classes import closure_gradient_class, gradient_class
 from zyg.ir.core import Const, Value, array_type, const
 from zyg.ir.types import BOOL, F64, I64, Array, Type, cotangent_type
+from zyg.typeof import UNBOUND
 
 from .bodies import Body
 
@@ -216,25 +217,29 @@ def leaves_of(v: Any, heap: Heap, seen: set[Any] | None = None) -> list[Value]:
     return [leaf for p in v.parts() for leaf in leaves_of(p, heap, seen)]
 
 
-def cotangent_of(v: Abstract, heap: Heap, seeds: dict[int, Value]) -> Abstract:
+def cotangent_of(e: Evaluator, v: Abstract, heap: Heap, seeds: dict[int, Value]) -> Abstract:
     """The cotangent that a rule gets for its value: numbers for numbers, and so on, with fields by name for structs."""
     if isinstance(v, Number):
         return Number(seeds[id(v.value)]) if id(v.value) in seeds else NONE
     if isinstance(v, ArrayValue):
         return ArrayValue(seeds[id(v.value)]) if id(v.value) in seeds else NONE
     if isinstance(v, ComplexValue):
-        return _complex([cotangent_of(p, heap, seeds) for p in v.parts()])
+        return _complex([cotangent_of(e, p, heap, seeds) for p in v.parts()])
     if isinstance(v, ComplexArrayValue):
-        floats = cotangent_of(v.floats, heap, seeds)
+        floats = cotangent_of(e, v.floats, heap, seeds)
         return ComplexArrayValue(floats) if isinstance(floats, ArrayValue) else NONE
     if isinstance(v, TupleValue):
-        return TupleValue(tuple(cotangent_of(i, heap, seeds) for i in v.items))
+        return TupleValue(tuple(cotangent_of(e, i, heap, seeds) for i in v.items))
     if isinstance(v, StructValue):
-        items = tuple(cotangent_of(i, heap, seeds) for i in v.items)
+        items = tuple(cotangent_of(e, i, heap, seeds) for i in v.items)
         return StructValue(gradient_class(v.cls, v.names), v.names, items)
-    if isinstance(v, Reference) and heap[v.id].kind in ("object", "list"):
+    if isinstance(v, Reference) and heap[v.id].kind in ("object", "list", "dict"):
         record = heap[v.id]
-        items = tuple(cotangent_of(i, heap, seeds) for i in record.fields)
+        items = tuple(cotangent_of(e, i, heap, seeds) for i in record.fields)
+        if record.kind == "dict":
+            made = e.new_id(f"cotangent {v.id}")
+            e.heap[made] = Record("dict", record.meta, items)
+            return Reference(made)
         if not isinstance(record.meta, Shape):
             return TupleValue(items)
         return StructValue(gradient_class(record.meta.cls, record.names), record.names, items)
@@ -290,7 +295,6 @@ class Matching:
         return isinstance(given, ArrayValue) and given.type.ndim == wanted.type.ndim
 
     def match(self, wanted: Abstract, given: Abstract) -> None:
-        e = self.e
         if isinstance(given, Known) and given.object is None:
             return
         if isinstance(wanted, Number):
@@ -313,65 +317,70 @@ class Matching:
         if isinstance(wanted, ComplexArrayValue) and isinstance(given, ComplexArrayValue):
             self.match(wanted.floats, given.floats)
             return
-        if isinstance(wanted, (TupleValue, StructValue, FunctionValue)):
-            items = items_of(e, given)
-            names: tuple[str, ...] | None = None
-            parts: Sequence[Abstract]
-            if isinstance(wanted, FunctionValue):
-                names, parts = wanted.code.co_freevars, [self._held(c) for c in wanted.captured]
-            else:
-                parts = wanted.items
-                if isinstance(wanted, StructValue):
-                    names = wanted.names
-            if isinstance(given, StructValue) and names is not None:
-                fields = dict(zip(given.names, given.items))
-                for name in fields:
-                    if name not in names:
-                        raise self.wrong(wanted, given, f"has no attribute {name!r}")
-                for name, item in zip(names, parts):
-                    if name in fields:
-                        self.match_part(f".{name}", item, fields[name])
-                return
-            if items is None or len(items) != len(parts):
-                raise self.wrong(wanted, given, self._other_count(len(parts), items))
-            for n, (w, g) in enumerate(zip(parts, items)):
-                self.match_part(f"[{n}]" if names is None else f".{names[n]}", w, g)
-            return
         if isinstance(wanted, MaybeValue):
             self.match(wanted.item, given)
             return
-        if not isinstance(wanted, Reference):
-            raise self.wrong(wanted, given)
-        record = self.heap[wanted.id]
-        why = self.match_object(record, given)
+        if isinstance(wanted, Reference) and self.heap[wanted.id].kind == "growing":
+            why = None if self.match_growing(self.heap[wanted.id], given) else ""
+        else:
+            why = self.match_parts(wanted, given)
         if why is not None:
             raise self.wrong(wanted, given, why)
 
-    @staticmethod
-    def _other_count(count: int, items: Sequence[Abstract] | None) -> str:
-        return "" if items is None else f"has {count} items, not {len(items)}"
-
-    def match_object(self, record: Record, given: Abstract) -> str | None:
-        """Match what an object holds; if `given` is not of its structure, why."""
-        e = self.e
-        if record.kind == "growing":
-            return None if self.match_growing(record, given) else ""
-        items, names = items_of(e, given), field_names(e, given)
-        if record.kind in ("object", "dict") and items is not None and names is not None:
-            own = record.named()
-            for name in names:
-                if name not in own:
-                    return f"has no {'key' if record.kind == 'dict' else 'attribute'} {name!r}"
-            for name, item in zip(names, items):
-                self.match_part(f"[{name!r}]" if record.kind == "dict" else f".{name}", own[name], item)
-            return None
-        if record.kind not in ("list", "object", "dict"):
+    def match_parts(self, wanted: Abstract, given: Abstract) -> str | None:
+        """Match what a structure holds: by name what is given by names, else by position. If that cannot be, why ("" if it is
+        another kind of thing)."""
+        parts, steps, aliases = self._parts(wanted)
+        items, names = items_of(self.e, given), field_names(self.e, given)
+        if parts is None or items is None:
             return ""
-        if items is None or len(items) != len(record.fields):
-            return self._other_count(len(record.fields), items)
-        for n, (w, g) in enumerate(zip(record.fields, items)):
-            self.match_part(f".{record.names[n]}" if record.kind == "object" else f"[{n}]", w, g)
+        if names is not None and aliases is not None:
+            there = [(n, i) for n, i in zip(names, items) if not (isinstance(i, Known) and i.object is UNBOUND)]
+            for name, _ in there:
+                if name not in aliases:
+                    kind = (
+                        "key" if isinstance(wanted, Reference) and self.heap[wanted.id].kind == "dict" else "attribute"
+                    )
+                    return f"has no {kind} {name!r}"
+            for name, item in there:
+                at = aliases[name]
+                self.match_part(steps[at], parts[at], item)
+            return None
+        if names is not None and not _has_positions(given):
+            return ""
+        if len(items) != len(parts):
+            return f"has {len(parts)} items, not {len(items)}"
+        for step, w, g in zip(steps, parts, items):
+            self.match_part(step, w, g)
         return None
+
+    def _parts(self, wanted: Abstract) -> tuple[Sequence[Abstract] | None, list[str], dict[str, int] | None]:
+        """What a structure holds, the steps that lead there, and by each name that it may be given under, which one that is."""
+        names: Sequence[str] | None = None
+        parts: Sequence[Abstract]
+        if isinstance(wanted, FunctionValue):
+            # The class of its gradient has other names for some variables.
+            variables, held = wanted.code.co_freevars, [self._held(c) for c in wanted.captured]
+            fields = closure_gradient_class(wanted.name, variables)._fields
+            aliases = {n: at for at, n in (*enumerate(fields), *enumerate(variables))}
+            return held, [f".{n}" for n in variables], aliases
+        if isinstance(wanted, TupleValue):
+            parts = wanted.items
+        elif isinstance(wanted, StructValue):
+            names, parts = wanted.names, wanted.items
+        elif isinstance(wanted, Reference) and self.heap[wanted.id].kind in ("list", "object", "dict"):
+            record = self.heap[wanted.id]
+            parts = record.fields
+            if record.kind != "list":
+                named = record.named()
+                names, parts = tuple(named), tuple(named.values())
+            if record.kind == "dict":
+                return parts, [f"[{n!r}]" for n in named], {n: at for at, n in enumerate(named)}
+        else:
+            return None, [], None
+        if names is None:
+            return parts, [f"[{n}]" for n in range(len(parts))], None
+        return parts, [f".{n}" for n in names], {n: at for at, n in enumerate(names)}
 
     def match_growing(self, record: Record, given: Abstract) -> bool:
         """A list of run-time length: by a list, or by an array per leaf of an item."""
@@ -393,7 +402,7 @@ class Matching:
         elif isinstance(given, ComplexArrayValue):
             columns = [complex_arrays.part(self.e, given, name) for name in ("real", "imag")]
         else:
-            columns = list(items_of(self.e, given) or ())
+            columns = list(items_of(self.e, given) or ()) if _has_positions(given) else []
         if len(columns) != len(wanted):
             return False
         for w, g in zip(wanted, columns):
@@ -405,6 +414,11 @@ class Matching:
         if isinstance(captured, Reference) and self.heap[captured.id].kind == "cell":
             return self.heap[captured.id].fields[0]
         return captured
+
+
+def _has_positions(given: Abstract) -> bool:
+    """Whether a structure has places, and not names alone."""
+    return isinstance(given, TupleValue) or isinstance(given, StructValue) and issubclass(given.cls, tuple)
 
 
 def number_as(e: Evaluator, v: Abstract, type: Type) -> Value:

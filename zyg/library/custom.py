@@ -26,14 +26,13 @@ from zyg.frontend.values import (
     FunctionValue,
     Heap,
     Known,
+    MaybeValue,
     Number,
+    Record,
     Reference,
-    StructValue,
     TupleValue,
-    as_complex,
     describe,
     is_number,
-    is_numeric,
     known,
     map_leaves,
     reachable,
@@ -45,7 +44,7 @@ from zyg.ir.types import Array, cotangent_type
 from zyg.rules import keyword_only
 from zyg.transforms import describe as describe_callable
 
-from .cotangents import array_seed, cotangent_of, field_names, items_of, number_as
+from .cotangents import Matching, array_seed, cotangent_of, number_as
 
 if TYPE_CHECKING:
     from zyg.rules import Rule as UserRule
@@ -174,7 +173,14 @@ def _infer_rule(
     (own_back,), at_back = parameters_for(forward, reverse, [back], back_heap, back_shape)
     seeds = {id(v): Value(cotangent_type(v.type), f"d_{v.name}") for v in stand_ins if differentiable(v.type)}
     seeds.update((id(v), Value(cotangent_type(v.type), f"d_{v.name}")) for v in in_place)
-    cotangents = [cotangent_of(v, after, seeds) for v in (template, *changed)]
+    cotangents = [cotangent_of(reverse, v, after, seeds) for v in (template, *changed)]
+    told = set(_leaf_values(cotangents, reverse.heap))
+    if not told.issuperset(seeds.values()):
+        raise e.refuse(
+            f"a rule for {describe_callable(rule.target)} whose value is of a kind that has no cotangent in native code",
+            types=[describe(value, forward.heap)],
+            hint="return numbers, arrays, tuples, dicts or objects, or lists of a length that is known when compiling",
+        )
     try:
         given = reverse.call(own_back, cotangents, {})
     except Stop:  # it raises, whatever its argument is: the types of what it would give are those of the arguments
@@ -324,74 +330,66 @@ def _rule_gradients(
             types=[describe(given, reverse.heap)],
             hint="return a tuple with a cotangent per argument, None for those without: lambda d: (d, d)",
         )
-    leaves: list[Value] = []
-    indices: list[int] = []
-    index = {id(v): k for k, v in enumerate(params)}
-    gathered: dict[int, Value] = {}
+    found = _Gradients(e, reverse, heap, name, params)
+    for n, (w, item) in enumerate(zip(own, given.items)):
+        found.of_argument(f"argument {n + 1}", w, item)
+    for keyword, item in entries.items():
+        found.of_argument(f"argument '{keyword}'", named[keyword], item)
+    return found.leaves, found.indices, found.gathered
 
-    def match(wanted: Abstract, item: Abstract, what: str) -> None:
-        if isinstance(item, Known) and item.object is None or isinstance(wanted, Known) and is_number(wanted):
+
+class _Gradients(Matching):
+    """Takes the cotangents that a rule's `back` gives apart into those of the operands of the call, `params`. `leaves` are they,
+    `indices` tells of which operand each is, and `gathered` has the shadows that are added to, per operand."""
+
+    def __init__(self, caller: Evaluator, reverse: Evaluator, heap: Heap, name: str, params: list[Value]):
+        super().__init__(reverse, heap, "cotangent", name, "its argument")
+        self.caller = caller
+        self.index = {id(v): k for k, v in enumerate(params)}
+        self.leaves: list[Value] = []
+        self.indices: list[int] = []
+        self.gathered: dict[int, Value] = {}
+
+    def of_argument(self, what: str, wanted: Abstract, given: Abstract) -> None:
+        self.at = what
+        self.match(wanted, given)
+
+    def match(self, wanted: Abstract, given: Abstract) -> None:
+        if isinstance(wanted, Known) and is_number(wanted):
             return
-        if isinstance(wanted, Number) and is_number(item):
-            if differentiable(wanted.type):
-                leaves.append(number_as(reverse, item, cotangent_type(wanted.type)))
-                indices.append(index[id(wanted.value)])
-            return
-        if isinstance(wanted, (ArrayValue, ComplexArrayValue)) and _is_function(item):
+        if isinstance(wanted, (ArrayValue, ComplexArrayValue)) and _is_function(given):
             floats = wanted.floats if isinstance(wanted, ComplexArrayValue) else wanted
             shadow = Value(cotangent_type(floats.type), f"d_{floats.value.name}")
-            gathered[index[id(floats.value)]] = shadow
+            self.gathered[self.index[id(floats.value)]] = shadow
             into = ArrayValue(shadow)
-            reverse.call(item, [ComplexArrayValue(into) if floats is not wanted else into], {})
-            return
-        if isinstance(wanted, ArrayValue) and isinstance(item, ArrayValue) and item.type.ndim == wanted.type.ndim:
-            leaves.append(array_seed(reverse, item, wanted.value, name))
-            indices.append(index[id(wanted.value)])
-            return
-        if isinstance(wanted, ComplexValue) and is_numeric(item):
-            for w, x in zip(wanted.parts(), as_complex(item).parts()):
-                match(w, x, what)
-            return
-        if isinstance(wanted, ComplexArrayValue) and isinstance(item, ComplexArrayValue):
-            match(wanted.floats, item.floats, what)
-            return
-        items = items_of(reverse, item)
-        if isinstance(wanted, FunctionValue) and items is not None and len(items) == len(wanted.captured):
-            for variable, w, x in zip(wanted.code.co_freevars, wanted.captured, items):
-                if isinstance(w, Reference) and heap[w.id].kind == "cell":
-                    w = heap[w.id].fields[0]
-                match(w, x, f"'{variable}', captured by {what},")
-            return
-        if isinstance(wanted, (TupleValue, StructValue)) and items is not None:
-            if isinstance(wanted, StructValue):
-                fields = field_names(reverse, item)
-                if fields is not None:
-                    by_name = dict(zip(wanted.names, wanted.items))
-                    for n, x in zip(fields, items):
-                        if n not in by_name:
-                            break
-                        match(by_name[n], x, f"{what}.{n}")
-                    else:
-                        return
-            if len(items) == len(wanted.items):
-                for n, (w, x) in enumerate(zip(wanted.items, items)):
-                    match(w, x, f"{what}[{n}]")
-                return
-        if isinstance(wanted, Reference) and items is not None and len(items) == len(heap[wanted.id].fields):
-            for n, (w, x) in enumerate(zip(heap[wanted.id].fields, items)):
-                match(w, x, f"{what}[{n}]")
-            return
-        raise e.refuse(
-            f"the cotangent of {what} that the rule for {name} gives",
-            types=[describe(item, reverse.heap)],
-            hint="give a cotangent of the structure of the argument, or None",
-        )
+            self.e.call(given, [ComplexArrayValue(into) if floats is not wanted else into], {})
+        elif isinstance(wanted, Number) and isinstance(given, ComplexValue):
+            self.match(wanted, given.parts()[0])  # of a real number
+        elif isinstance(wanted, MaybeValue) and not (isinstance(given, Known) and given.object is None):
+            raise self.wrong(wanted, given)
+        else:
+            super().match(wanted, given)
 
-    for n, (w, item) in enumerate(zip(own, given.items)):
-        match(w, item, f"argument {n + 1}")
-    for keyword, item in entries.items():
-        match(named[keyword], item, f"argument '{keyword}'")
-    return leaves, indices, gathered
+    def match_growing(self, record: Record, given: Abstract) -> bool:
+        return False  # (through Python)
+
+    def number(self, wanted: Number, given: Abstract) -> None:
+        self._leaf(wanted.value, number_as(self.e, given, cotangent_type(wanted.type)))
+
+    def array(self, wanted: ArrayValue, given: ArrayValue) -> None:
+        self._leaf(wanted.value, array_seed(self.e, given, wanted.value, self.name))
+
+    def _leaf(self, wanted: Value, cotangent: Value) -> None:
+        self.leaves.append(cotangent)
+        self.indices.append(self.index[id(wanted)])
+
+    def wrong(self, wanted: Abstract, given: Abstract, why: str = "") -> Exception:
+        """What has a name that the argument has not is wrong through Python, too; of other things there are more that fit."""
+        what, types = f"the cotangent of {self.at} that the rule for {self.name} gives", [describe(given, self.e.heap)]
+        if why:
+            hint = "give a cotangent with the names that the argument has, or None for zero"
+            return Misuse(f"{what}: the argument {why}", self.caller.position, types=types, hint=hint)
+        return self.caller.refuse(what, types=types, hint="give a cotangent of the structure of the argument, or None")
 
 
 def _is_function(v: Abstract) -> bool:

@@ -186,9 +186,9 @@ class _Inferred:
         operands = list(t.function.params)
         args, keywords = own[1 : 1 + self.count], dict(zip(self.keywords, own[1 + self.count :]))
         seeds = {id(v): Value(cotangent_type(v.type), f"d_{v.name}") for v in operands if differentiable(v.type)}
-        tangents = [cotangent_of(a, at_entry, seeds) for a in args]
+        tangents = [cotangent_of(t, a, at_entry, seeds) for a in args]
         # What has no place in the structure of a tangent (what a function captured, say) is a constant to the rule.
-        told = _leaves(tangents, {})
+        told = _leaves(tangents, t.heap)
         perturbed = [k for k, v in enumerate(operands) if id(v) in seeds and seeds[id(v)] in told]
         t.function.params.extend(seeds[id(operands[k])] for k in perturbed)
         mutated = [a for n, a in enumerate(args) if n in self.rule.mutates]
@@ -230,6 +230,12 @@ class _Inferred:
         t.heap = {**heap, **{i: r for i, r in after.items() if i not in heap}}
         values = _Values(t, after, self.name)
         values.match(template, value)
+        if any(id(v) not in values.by_value for v in stand_ins):
+            raise self.e.refuse(
+                f"the tangent rule for {self.name}, whose value lacks something that the function gives",
+                types=[describe(value, heap)],
+                hint="return the value of the function and its tangent",
+            )
         several = [given]
         if mutated:
             if not isinstance(given, TupleValue) or len(given.items) != 1 + len(mutated):
@@ -243,7 +249,7 @@ class _Inferred:
         tangents = _Tangents(t, after, self.name, values.by_value)
         for wanted, item in zip((template, *mutated), several):
             tangents.match(wanted, item)
-        leaves = [values.by_value[id(v)] if id(v) in values.by_value else _nothing(t, v.type) for v in stand_ins]
+        leaves = [values.by_value[id(v)] for v in stand_ins]
         more = [a.value for a in mutated if isinstance(a, ArrayValue)]
         for v, like in zip([*stand_ins, *more], [*leaves, *more]):
             if differentiable(v.type):
@@ -304,10 +310,6 @@ def _as(e: Evaluator, array: Value, wanted: Type, name: str) -> Value:
     if array.type.layout != "C":
         array = copied(e, array)
     return array if array.type == wanted else e.op("view", array, type=wanted, spec=":" * wanted.ndim)
-
-
-def _nothing(e: Evaluator, type: Type) -> Value:
-    return e.op("undefined", type=type)
 
 
 def _zero(e: Evaluator, type: Type, like: Value) -> Value:

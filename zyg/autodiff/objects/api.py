@@ -223,7 +223,7 @@ class Pullback:
     def _complete(self, gradients: list[Any]) -> None:
         """What the value depends on by data flow has a gradient, if only 0.0, on whichever path it was computed."""
         for gradient, form in zip(gradients, self._forms):
-            if gradient is None or form is not structure.NUMBER:
+            if gradient is None or form[0] != "number":
                 break
         else:
             return

@@ -10,7 +10,7 @@ import array
 import functools
 import gc
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain, compress
 from types import BuiltinFunctionType, CellType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
@@ -22,13 +22,15 @@ from zyg.autodiff.identity import ByIdentity
 from zyg.backend.cpython import type_version, version_word
 from zyg.errors import Misuse, Unsupported, excerpt
 from zyg.gradient_classes import closure_gradient_class, gradient_class
+from zyg.named import UnknownName, by_names
 
 from . import foreign, iteration
 from .cotangents import DATES, INERT, NUMERIC, SETS, Refused, is_closed, is_number
 from .shadows import join_class, shadow_dtype
 
 Form = tuple[Any, ...]
-NUMBER: Form = ("number",)
+NUMBER: Form = ("number",)  # a real one
+COMPLEX: Form = ("number", "complex")
 NOTHING: Form = ("nothing",)
 SEQUENCES = (list, deque, array.array)
 FEW = 3  # as many things side by side are looked at one by one
@@ -86,7 +88,7 @@ def form(x: Any, seen: Seen | None = None) -> Form:
     fields = _fields.get(id(t))
     if fields is None or not fields.alone or fields.word.value != fields.version:
         if is_number(x):
-            return NUMBER
+            return COMPLEX if issubclass(t, (complex, np.complexfloating)) else NUMBER
         if issubclass(t, np.ndarray):
             return ("array", x) if x.dtype.kind in "fciu" else NOTHING
         if is_closed(t) or issubclass(t, _WITHOUT_FORM):
@@ -569,7 +571,7 @@ def _list(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     ]
     if _all_none(parts):
         return None
-    return [0.0 if p is None and f is NUMBER else p for p, f in zip(parts, forms)]
+    return [0.0 if p is None and f[0] == "number" else p for p, f in zip(parts, forms)]
 
 
 def _carry_nothing(forms: list[Form]) -> bool:
@@ -583,7 +585,7 @@ def _list_without_shadow(forms: list[Form], shadows: Any, take: bool) -> list[An
     parts: list[Any] = []
     has_some = False
     for f in forms:
-        if f is NUMBER:
+        if f is NUMBER or f is COMPLEX:
             parts.append(0.0)
         elif f is NOTHING:
             parts.append(None)
@@ -788,7 +790,7 @@ def scatter(form: Form, c: Any, shadows: Any, what: str = "the cotangent") -> An
 
 
 def _scatter_number(form: Form, c: Any, shadows: Any, what: str) -> Any:
-    return c if type(c) is float else _as_number(c, what)
+    return c if type(c) is float else _as_number(c, what) if form is COMPLEX else _as_real(c, what)
 
 
 def _scatter_nothing(form: Form, c: Any, shadows: Any, what: str) -> None:
@@ -816,11 +818,13 @@ def _scatter_array(form: Form, c: Any, shadows: Any, what: str) -> None:
 def _scatter_numbers(form: Form, c: Any, shadows: Any, what: str) -> None:
     for index, part in enumerate(_sequence(c, form[2], what)):
         if part is not None:
-            shadows.add_item(form[1], index, _as_number(part, f"{what}[{index}]"))
+            shadows.add_item(form[1], index, _as_real(part, f"{what}[{index}]"))
 
 
 def _scatter_tuple(form: Form, c: Any, shadows: Any, what: str) -> Any:
-    parts = _sequence(c, len(form[2]), what)
+    names = None if type(c) is tuple else getattr(type(form[1]), "_fields", None)
+    named = None if names is None else _by_names(c, names, what)
+    parts = _sequence(c, len(form[2]), what) if named is None else [named.get(n) for n in names or ()]
     flowing = tuple([scatter(f, p, shadows, f"{what}[{k}]") for k, (f, p) in enumerate(zip(form[2], parts))])
     return None if all(p is None for p in flowing) else flowing
 
@@ -833,12 +837,10 @@ def _scatter_list(form: Form, c: Any, shadows: Any, what: str) -> None:
 
 
 def _scatter_dict(form: Form, c: Any, shadows: Any, what: str) -> None:
-    if not isinstance(c, dict):
+    named = _by_names(c, form[2], what, "key")
+    if named is None:
         raise misfit(TypeError, what, f"should be a dict, not {kind_of(c)}")
-    unknown = [k for k in c if k not in form[2]]
-    if unknown:
-        raise misfit(ValueError, what, f"has the key {unknown[0]!r}, which the value has not")
-    for key, part in c.items():
+    for key, part in named.items():
         flowing = scatter(form[2][key], part, shadows, f"{what}[{key!r}]")
         if flowing is not None:
             shadows.add_key(form[1], key, flowing)
@@ -849,26 +851,27 @@ def _scatter_method(form: Form, c: Any, shadows: Any, what: str) -> Any:
 
 
 def _scatter_partial(form: Form, c: Any, shadows: Any, what: str) -> None:
-    flowing = scatter(form[2], _field(c, "args", what), shadows, f"{what}.args")
+    args, keywords = _fields_of(c, ("args", "keywords"), what)
+    flowing = scatter(form[2], args, shadows, f"{what}.args")
     if flowing is not None:
         shadows.add_attr(form[1], "args", flowing)
-    scatter(form[3], _field(c, "keywords", what), shadows, f"{what}.keywords")
+    scatter(form[3], keywords, shadows, f"{what}.keywords")
 
 
 def _scatter_function(form: Form, c: Any, shadows: Any, what: str) -> None:
     names = form[1].__code__.co_freevars
-    for at, (name, (cell, inner)) in enumerate(zip(names, form[2])):
-        part = c[at] if isinstance(c, (tuple, list)) and at < len(c) else _field(c, name, what)
+    gradient = closure_gradient_class(form[1].__name__, names)
+    if type(c) is gradient:  # in which some variables have other names
+        c = tuple(c)
+    for name, (cell, inner), part in zip(names, form[2], _fields_of(c, names, what)):
         flowing = scatter(inner, part, shadows, f"{what}.{name}")
         if flowing is not None:
             shadows.add_cell(cell, flowing)
 
 
 def _scatter_object(form: Form, c: Any, shadows: Any, what: str) -> None:
-    if type(c) is tuple:
-        c = dict(zip(form[2], _sequence(c, len(form[2]), what)))
-    for name, inner in form[2].items():
-        flowing = scatter(inner, _field(c, name, what), shadows, f"{what}.{name}")
+    for (name, inner), part in zip(form[2].items(), _fields_of(c, form[2], what)):
+        flowing = scatter(inner, part, shadows, f"{what}.{name}")
         if flowing is not None:
             shadows.add_attr(form[1], name, flowing)
 
@@ -880,15 +883,41 @@ _SCATTER = {
 }  # fmt: skip
 
 
-def _field(c: Any, name: str, what: str) -> Any:
-    if isinstance(c, dict):
-        return c.get(name)
+def _by_names(c: Any, names: Iterable[Any], what: str, kind: str = "attribute") -> dict[Any, Any] | None:
+    try:
+        return by_names(c, names)
+    except UnknownName as error:
+        raise misfit(TypeError, what, f"has the {kind} {error.name!r}, which the value has not") from None
+
+
+def _fields_of(c: Any, names: Collection[str], what: str) -> Iterable[Any]:
+    """The parts of the cotangent of something with attributes."""
+    if type(c) is tuple:
+        return _sequence(c, len(names), what)
     if is_number(c) or isinstance(c, (str, list, np.ndarray)):
         raise misfit(
             TypeError, what, f"should have the fields of the value, as a named tuple or object, not be {kind_of(c)}"
         )
+    named = _by_names(c, names, what)
+    if isinstance(c, dict) and named is not None:
+        return [named.get(name) for name in names]
+    # (An object may give more by its class: properties, defaults.)
+    return [_field(c, name) if named is None or name not in named else named[name] for name in names]
+
+
+def _field(c: Any, name: str) -> Any:
     value = getattr(c, name, None)
     return getattr(c, name.lstrip("_"), None) if value is None else value
+
+
+def _as_real(c: Any, what: str) -> Any:
+    """The cotangent of a real number, of a complex one the real part: but a caller of a pullback is told."""
+    c = _as_number(c, what)
+    if not isinstance(c, (complex, np.complexfloating)):
+        return c
+    if what.startswith(GIVEN):
+        raise misfit(TypeError, what, f"should be a real number, not {kind_of(c)}")
+    return c.real
 
 
 def _as_number(c: Any, what: str) -> Any:
@@ -901,10 +930,7 @@ def _as_number(c: Any, what: str) -> Any:
 
 def _sequence(c: Any, length: int, what: str) -> Any:
     if not isinstance(c, (tuple, list, np.ndarray)):
-        fields = getattr(type(c), "__dataclass_fields__", None)
-        if fields is None:
-            raise misfit(TypeError, what, f"should be a sequence of {length}, not {kind_of(c)}")
-        c = tuple(getattr(c, name) for name in fields)
+        raise misfit(TypeError, what, f"should be a sequence of {length}, not {kind_of(c)}")
     if len(c) != length:
         raise misfit(ValueError, what, f"should have {length} entries; it has {len(c)}")
     return c

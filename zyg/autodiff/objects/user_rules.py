@@ -48,7 +48,7 @@ def call(rule: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         names = (*parameters_of(rule.function)[0], *keyword_only(rule.function))
         order = [(names.index(n) if n in names else BEYOND, structure.form(v)) for n, v in kwargs.items()]
         positional, kwargs = rule.bind(args, kwargs, lambda default: default)
-    if not rule.mutates and all(map(is_number, positional)):
+    if not rule.mutates and all(map(_is_real, positional)):
         value, user = _checked(rule.function(*positional, **kwargs), f)
         user = keeping.kept(user, rule.function, f)
         if is_number(value):
@@ -103,6 +103,13 @@ def _run_beside_defaults(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
                 if c is not None:
                     shadows.add_key(holder, key, c)
     return given
+
+
+_COMPLEX = (complex, np.complexfloating)
+
+
+def _is_real(x: Any) -> bool:
+    return type(x) is float or (is_number(x) and not isinstance(x, _COMPLEX))
 
 
 def _shares(value: np.ndarray, argument: Any) -> bool:
@@ -190,13 +197,11 @@ def run_numbers(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     else:
         given = _entries(user(d), f, total, count)
         for k, c in enumerate(given[:total]):
-            if c is not None and not is_number(c):
-                structure.scatter(
-                    structure.NUMBER,
-                    c,
-                    shadows,
-                    f"the cotangent of argument {k + 1} that the rule for {foreign.name_of(f)} gave",
-                )
+            if type(c) is not float and c is not None:
+                what = f"the cotangent of argument {k + 1} that the rule for {foreign.name_of(f)} gave"
+                real = structure.scatter(structure.NUMBER, c, shadows, what)
+                if isinstance(c, _COMPLEX):
+                    given = (*given[:k], real, *given[k + 1 :])
     return _in_order(given if order is None else given[:total], given, count, order, f, shadows)
 
 
@@ -336,6 +341,8 @@ def _transposed(rule: Rule, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[A
     paths = list(composed.places(args, what))
 
     def back(d: Any) -> Any:
-        return composed.filled(args, {at: composed.dot(push(*composed.filled(args, {at: 1.0})), d) for at in paths})
+        pushed = {at: push(*composed.filled(args, {at: 1.0})) for at in paths}
+        tangents = {at: composed.Tangents.of_value(rule.target, value, t) for at, t in pushed.items()}
+        return composed.filled(args, {at: composed.dot(d, t) for at, t in tangents.items()})
 
     return value, back

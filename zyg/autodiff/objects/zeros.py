@@ -13,7 +13,7 @@ from zyg.autodiff.python.dependence import ANY, Attribute, Item, Path
 
 from .arithmetic import find
 from .shadows import shadow_dtype
-from .structure import NUMBER, Form, fields_class, gradient_class
+from .structure import Form, fields_class, gradient_class
 
 
 def lacking(gradient: Any, paths: Iterable[Path]) -> bool:
@@ -101,7 +101,7 @@ def _of_items(form: Form, gradient: Any, paths: list[Path]) -> Any:
     if found is None or all(p is None for p in parts):
         return gradient
     if kind == "list":
-        return [0.0 if p is None and f is NUMBER else p for p, f in zip(parts, found)]
+        return [0.0 if p is None and f[0] == "number" else p for p, f in zip(parts, found)]
     return tuple(parts) if names is None else gradient_class(type(x), tuple(names))(*parts)
 
 
