@@ -67,6 +67,7 @@ OPERATIONS = (
     "np.full(2, r)", "sum([r, 1])", "np.maximum(r, a)", "divmod(r, 2)", "round(r, 1)", "range(r)[0]", "a[r]", "written(a, r)", "np.clip(a, 0, r)",
     "r if r > 3 else r * r", "[v for v in a if v > r]", "r and 5", "complex(r)", "hash(r) == 0", "r in (300, 1)", "{'v': r}", "np.linspace(0, r, 3)", "pow(r, 3)", "math.floor(r)", "r + 1j",
     "np.full(2, 1.5, np.float32) + r", "np.abs(r)", "np.isnan(r)", "np.sum(r)", "np.dot(a, r)", "sorted([r, 0])",
+    "r is True", "r is False", "(r, r)[k - 2] is True", "(r and True) is True", "max(r, True) is True",
 )  # fmt: skip
 
 

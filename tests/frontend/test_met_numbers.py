@@ -81,6 +81,11 @@ def in_a_tuple(x, n):
     return isinstance(t[0], int)
 
 
+def in_a_tuple_by_its_number(x, n):
+    r = power(x, n)
+    return isinstance((r, -r)[n - 3], int)
+
+
 def of_a_recursive_function(x, n):
     return type(recursive(x, n)) is float
 
@@ -114,7 +119,7 @@ def bits(x, n):
 
 REFUSED = [
     by_type, by_isinstance, by_pattern, by_attribute, after_arithmetic, a_flag, the_larger, complex_or_not, in_a_list, in_a_dict,
-    in_a_tuple, of_a_recursive_function, of_a_sum, called, shifted, repeated, bits,
+    in_a_tuple, in_a_tuple_by_its_number, of_a_recursive_function, of_a_sum, called, shifted, repeated, bits,
 ]  # fmt: skip
 
 

@@ -75,6 +75,17 @@ def test_joins_in_constructs_and_operations(turn: int) -> None:
                 )
 
 
+def test_numpys_constants_wrap_in_bytes() -> None:
+    def f(a: np.ndarray, c: bool) -> Any:
+        b = a.copy()
+        b[0] = c and a[1] or np.int64(300)
+        b[1] = np.int64(-1)
+        return b
+
+    for c in (False, True):
+        assert zyg.jit(f)(np.array([1, 2], np.uint8), c).tolist() == f(np.array([1, 2], np.uint8), c).tolist()
+
+
 def test_an_int_that_meets_int64_does_not_wrap() -> None:
     def f(a: np.ndarray, c: bool) -> Any:
         k = 7 if c else a[0]

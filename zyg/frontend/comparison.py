@@ -48,7 +48,6 @@ from .values import (
     is_numeric,
     is_reference,
     known_key,
-    number_type,
     options_of,
 )
 
@@ -310,6 +309,9 @@ def _by_tag(e: Evaluator, choice: ChoiceValue, holds: Callable[[Abstract], Value
     return any_of(e, *flags)
 
 
+_NONE_INSTEAD = "use None in the place of {} and ask `is None`, or keep a flag beside it"
+
+
 def identical(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     """a is b: where compiled code knows that. What it has by value, and what came in from outside by two ways, is refused if the two may
     be one."""
@@ -344,8 +346,11 @@ def identical(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     if isinstance(a, ComplexArrayValue) and isinstance(b, ComplexArrayValue):
         return identical(e, a.floats, b.floats)
     for number, flag in ((a, b), (b, a)):
-        if isinstance(number, Number) and isinstance(flag, Known) and type(flag.object) is bool:
-            return equal(e, a, b) if number_type(number) is BOOL and not number.numpy else const(False)
+        if isinstance(number, (Number, ComplexValue)) and isinstance(flag, Known) and type(flag.object) is bool:
+            classes = meeting.classes_of(number)
+            remedy = "write bool(x)" if np.bool_ in classes else _NONE_INSTEAD.format(flag.object)
+            certain(e, number, f"`is {flag.object}`", lambda cls: cls is bool, remedy)
+            return equal(e, a, b) if bool in classes else const(False)
     if is_numeric(a) and is_numeric(b):
         raise e.refuse("`is` of two numbers", hint="write ==")
     if a is b:

@@ -10,7 +10,7 @@ from . import arrays, dicts, flat, growing, indexing, kinds, lists
 from .comparison import same_item
 from .exceptions import no_text
 from .later import numpy_numbers
-from .meeting import join_numbers
+from .meeting import join_numbers, joined_number
 from .merging import settled
 from .scalars import any_of, as_index, boolean, scalar_value, to_int
 from .type_names import python_type_name
@@ -152,7 +152,7 @@ def choose(e: Evaluator, position: Value, items: tuple[Abstract, ...]) -> Abstra
             result = values[-1]
             for n in range(len(values) - 2, -1, -1):
                 result = e.op("select", e.op("eq", position, const(n)), values[n], result)
-            return Number(result, numpy)
+            return joined_number(result, numpy, items)
     if all(type(i) is type(first) and i.head() == first.head() for i in items):
         if isinstance(first, (TupleValue, StructValue)):
             columns = [choose(e, position, tuple(i.parts()[k] for i in items)) for k in range(len(first.parts()))]

@@ -79,7 +79,9 @@ def class_of(e: Evaluator, v: Abstract) -> Any:
     return None
 
 
-def certain(e: Evaluator, v: Abstract, construct: str, told: Callable[[type], object] = lambda cls: cls) -> Abstract:
+def certain(
+    e: Evaluator, v: Abstract, construct: str, told: Callable[[type], object] = lambda cls: cls, remedy: str = ""
+) -> Abstract:
     """A value about whose class something is asked. What numbers of several classes became where they met is refused, if what is
     told of these differs."""
     if isinstance(v, (Number, ComplexValue)) and v.classes is not None and len(set(map(told, v.classes))) > 1:
@@ -89,7 +91,7 @@ def certain(e: Evaluator, v: Abstract, construct: str, told: Callable[[type], ob
         raise e.refuse(
             f"{construct} of a number that is {' on one path and '.join(names)} on another",
             types=[describe(v)],
-            hint=f"make them one type before they meet: {begin}, or write {conversion}(x)",
+            hint=remedy or f"make them one type before they meet: {begin}, or write {conversion}(x)",
         )
     return v
 

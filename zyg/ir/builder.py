@@ -80,11 +80,15 @@ class Builder:
     # ------------------------------------------------------------------------------------- arithmetic
 
     def cast(self, value: Value, type: Type) -> Value:
-        """`value` as `type`; constants convert at once."""
+        """`value` as `type`; constants convert at once (integers wrap, as in C)."""
         if value.type == type:
             return value
         if isinstance(value, Const) and isinstance(type, Scalar):
-            return const(value.value, type)
+            known = value.value
+            if type.kind in "iu" and isinstance(known, int):
+                low, high = type.bounds
+                known = low + (known - low) % (high - low + 1)
+            return const(known, type)
         return self.op("cast", value, type=type, name=value.name)
 
     def arith(self, op: str, *operands: Value, **attrs: Any) -> Value:
