@@ -122,7 +122,7 @@ def test_a_value_of_several_kinds_has_no_derivative_natively():
         found = zyg.gradient(lambda a: np.squeeze(a.sum(axis=1, keepdims=True))[0] ** 2 * np.squeeze(a)[0], A[:, :1])
         np.testing.assert_allclose(found[0][:, 0], [3 * A[0, 0] ** 2, 0.0, 0.0])
     with pytest.raises(zyg.Unsupported, match="a derivative of a value that is a number or an array"):
-        zyg.jit(lambda a: zyg.gradient(lambda b: np.squeeze(b)[0], a))(A)
+        zyg.jit(lambda a: zyg.gradient(lambda b: np.squeeze(b[1:])[0], a))(A)
 
 
 @pytest.mark.parametrize("matrix", [True, False])
