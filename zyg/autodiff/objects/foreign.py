@@ -77,6 +77,7 @@ _RUNNING = (
     "zyg.ir.ops",  # rules
     "zyg.ir.trace",
     "zyg.library.",  # rules
+    "zyg.named.",
     "zyg.params.",
     "zyg.rules.Rule.bind",  # hands on what it is given
 )
