@@ -44,9 +44,8 @@ class KnownLengths:
         # How integers were computed of which nobody has asked yet what they mean; what those mean of which somebody has.
         self.computed: dict[Value, tuple[str, tuple[Value, ...]]] = {}
         self.alike: dict[Value, Meaning] = {}
-        self.formulas: dict[
-            tuple[Any, ...], Value
-        ] = {}  # by an op and what its operands mean, the first value computed so
+        # By an op and what its operands mean, the first value that was computed so.
+        self.formulas: dict[tuple[Any, ...], Value] = {}
         # What the lengths of arrays mean that are the same as an integer that was computed, on several ways (carried.py).
         self.means: dict[tuple[Value, int], Meaning] = {}
 
