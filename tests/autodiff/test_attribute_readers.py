@@ -6,10 +6,11 @@ from __future__ import annotations
 import enum
 import functools
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 
+from tests.autodiff.tried import derivative, in_a_try
 from tests.oracles import differences
 from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
@@ -324,20 +325,6 @@ PROGRAMS = {
     "truth": shelves(Shelf),
     "length for truth": shelves(Sized),
 }  # fmt: skip
-
-
-def derivative(f: Any, x: float) -> float:
-    return pullback(f, (x,))[1](1.0)[0]
-
-
-def in_a_try(f):
-    def program(x):
-        try:
-            return f(x)
-        except ZeroDivisionError:
-            return 0.0
-
-    return program
 
 
 @each_in_long_turn
