@@ -211,7 +211,7 @@ def reverse_function(
     function.results = tuple(cotangents[k].type for k in wanted)
     module.add(joint)
     module.add(function)
-    inline.inline_call(module, function, function.entry, 0)
+    inline.inline_calls(module, function)
     del module.functions[joint.name]
     function.entry.params = [*params, *given.values()]
     simplify_cfg.run(function)

@@ -18,7 +18,7 @@ from ..ops import OPS
 from ..types import Array
 from . import cse, dce, simplify_cfg
 from .accesses import Lengths
-from .inline import inline_call
+from .inline import inline_calls
 from .orders import is_found_by_index, users_of
 from .rewriting import constant_key, replace_uses, same
 
@@ -272,7 +272,7 @@ def _fuse(module: Module, block: Block, first: Instr, second: Instr) -> None:
         Instr("return", ordered),
     ]
     module.add(fused)
-    inline_call(module, fused, inline_call(module, fused, fused.entry, 0), 0)
+    inline_calls(module, fused)
     simplify_cfg.run(fused)
     kinds = [i.attrs.get("kinds", ("add",) * len(i.results)) for i in (first, second)]
     second.operands[:] = [*(v for v, _ in kept), *own, *signature.operands]

@@ -13,6 +13,7 @@ from __future__ import annotations
 from ..analysis import components
 from ..core import CALLING, Block, Function, Instr, Module, Target, Value, callees, clone_blocks
 from ..types import Stack, Tape
+from .rewriting import substitute
 
 OUT_OF_LINE = frozenset({"rule", "tangent", "checkpoint"})  # attributes of calls that differentiation has to see
 SMALL = 40  # instructions
@@ -80,6 +81,42 @@ def inline_call(module: Module, function: Function, block: Block, index: int) ->
     if "lanes" in callee.attrs:
         function.attrs["lanes"] = callee.attrs["lanes"]
     return after
+
+
+def inline_calls(module: Module, function: Function) -> None:
+    """Inline the calls of a function of one block; where what is called has one block too, so has the function still."""
+    block = function.entry
+    called = [module.functions[i.attrs["callee"]] for i in block.instrs if i.op == "call"]
+    if any(len(callee.blocks) > 1 for callee in called):
+        at = 0
+        while at < len(block.instrs):
+            if block.instrs[at].op == "call":
+                block, at = inline_call(module, function, block, at), 0
+            else:
+                at += 1
+        return
+    instrs: list[Instr] = []
+    replaced: dict[Value, Value] = {}
+    for instr in block.instrs:
+        substitute(instr, replaced)
+        if instr.op != "call":
+            instrs.append(instr)
+            continue
+        callee = module.functions[instr.attrs["callee"]]
+        values: dict[Value, Value] = {}
+        (body,) = clone_blocks(callee.blocks, values)
+        given = dict(zip(body.params, instr.operands, strict=True))
+        for i in body.instrs:
+            substitute(i, given)
+        last = body.instrs.pop()
+        instrs += body.instrs
+        if last.op != "return":
+            instrs.append(last)
+            break
+        replaced.update(zip(instr.results, last.operands, strict=True))
+        if "lanes" in callee.attrs:
+            function.attrs["lanes"] = callee.attrs["lanes"]
+    block.instrs[:] = instrs
 
 
 def _by_value(block: Block, value: Value, call: Instr) -> Value:

@@ -19,7 +19,7 @@ from ..ops import OPS
 from ..types import I64, Array, Scalar
 from . import cse, dce, neighbours, simplify_cfg
 from .fuse import Signature, ins_of, outs_of, returns, root_of
-from .inline import inline_call
+from .inline import inline_calls
 from .neighbours import groups_of, same_length
 
 _SMALL = 32  # instructions that may be done several times
@@ -36,8 +36,7 @@ def run(module: Module) -> bool:
             changed |= _one_view_each(module, function)
             changed |= _forwards(function)
         if applies > 1 or changed:
-            while _merge_one(module, function):
-                changed = True
+            changed |= _merge_all(module, function)
         if applies:
             changed |= _set_what_is_zero(function)
     return changed
@@ -288,6 +287,13 @@ class _Memory:
         self.function = function
         self.made = made
 
+    def now_made_by(self, block: Block, instr: Instr) -> None:
+        """What another instruction gave is what this one gives."""
+        for r in instr.results:
+            self.made[r] = instr
+            if "places" in vars(self):
+                self.places[r] = block, instr
+
     @cached_property
     def confined(self) -> set[Value]:
         return confined_arrays(self.function)
@@ -317,32 +323,60 @@ class _Memory:
         return later and new not in self.confined
 
 
-def _merge_one(module: Module, function: Function) -> bool:
+def _merge_all(module: Module, function: Function) -> bool:
+    """Merge pair by pair, from the first one of each block on, until there is none left."""
     made = {r: i for _, i in function.instructions() for r in i.results}
     memory = _Memory(function, made)
+    changed = False
     for block in function.blocks:
         applies = [i for i in block.instrs if i.op == "apply"]
         arrays = {i: {v for v in i.operands if isinstance(v.type, Array)} for i in applies}
-        order = {i: _any_order(module, i) for i in applies}
-        for first, second in itertools.combinations(applies, 2):
-            if arrays[first].isdisjoint(arrays[second]):
-                continue
-            orders = {order[first], order[second]} - {None}
-            if len(orders) > 1 and not _in_lanes(module, first, second):
-                continue
-            if False in orders and any(_goes_by_rows(made, i) for i in (first, second)):
-                continue
-            if any(map(groups_of, (first, second))) and not _remain_in_lanes(module, first, second):
-                continue
+        order = {i: _any_order(module, i) for i in applies} if len(applies) > 1 else {}
+        apart: set[tuple[Instr, Instr]] = set()  # pairs that are as they were when they could not be merged
+        while (pair := _next_pair(module, block, memory, applies, arrays, order, apart)) is not None:
+            first, second = pair
+            at = {i: n for n, i in enumerate(block.instrs) if i.op == "apply"}
+            apart = {(a, b) for a, b in apart if second not in (a, b) and not at[a] <= at[first] <= at[b]}
             meeting = _meeting(module, made, first, second)
-            if _independent(block, memory, first, second, meeting):
-                _merge(module, block, made, first, second)
-                if meeting:
-                    outs = outs_of(second)
-                    groups = neighbours.found(made, outs, [root_of(made, v) for v in outs])
-                    _furthest_first(module, second, groups or ())
-                return True
-    return False
+            _merge(module, block, made, first, second)
+            if meeting:
+                outs = outs_of(second)
+                groups = neighbours.found(made, outs, [root_of(made, v) for v in outs])
+                _furthest_first(module, second, groups or ())
+            applies.remove(first)
+            memory.now_made_by(block, second)
+            arrays[second] = {v for v in second.operands if isinstance(v.type, Array)}
+            order[second] = _any_order(module, second)
+            changed = True
+    return changed
+
+
+def _next_pair(
+    module: Module,
+    block: Block,
+    memory: _Memory,
+    applies: Sequence[Instr],
+    arrays: dict[Instr, set[Value]],
+    order: dict[Instr, bool | None],
+    apart: set[tuple[Instr, Instr]],
+) -> tuple[Instr, Instr] | None:
+    """The first two that can be one. `apart`: those that cannot, to which what is found is added."""
+    made = memory.made
+    for pair in itertools.combinations(applies, 2):
+        first, second = pair
+        if arrays[first].isdisjoint(arrays[second]) or pair in apart:
+            continue
+        apart.add(pair)
+        orders = {order[first], order[second]} - {None}
+        if len(orders) > 1 and not _in_lanes(module, first, second):
+            continue
+        if False in orders and any(_goes_by_rows(made, i) for i in pair):
+            continue
+        if any(map(groups_of, pair)) and not _remain_in_lanes(module, first, second):
+            continue
+        if _independent(block, memory, first, second, _meeting(module, made, first, second)):
+            return pair
+    return None
 
 
 def _goes_by_rows(made: dict[Value, Instr], apply: Instr) -> bool:
@@ -496,7 +530,7 @@ def _merge(module: Module, block: Block, made: dict[Value, Instr], first: Instr,
         Instr("return", ordered),
     ]
     module.add(both)
-    inline_call(module, both, inline_call(module, both, both.entry, 0), 0)
+    inline_calls(module, both)
     simplify_cfg.run(both)
     cse.run(both)
     modes = (*first.attrs["modes"], *(second.attrs["modes"][k] for k in others))
