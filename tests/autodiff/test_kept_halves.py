@@ -1,13 +1,16 @@
 """Halves of zyg's own functions that come from the disk are those that would have been compiled."""
 
 import math
+import os
+import subprocess
+import sys
 import types
 
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
-from zyg.autodiff.objects import cotangents, shadows
+from tests.turns import each_in_long_turn, each_in_turn
+from zyg.autodiff.objects import calls, cotangents, shadows
 from zyg.autodiff.python import compile, kept
 
 
@@ -50,6 +53,51 @@ def test_halves_come_back_from_the_disk(place, monkeypatch, f, bound):
     monkeypatch.undo()
     third = compile.differentiated(kept_code, False, f.__globals__)
     assert shown(third) == shown(compile.differentiated(code, False, f.__globals__))
+
+
+@each_in_turn
+@pytest.mark.parametrize(
+    "f, bound", [(cotangents.accumulate, False), (shadows.Shadows.add_item, True), (calls.call, False)]
+)
+@pytest.mark.parametrize("which", ["forward", "reverse"])
+def test_halves_of_halves_come_back_from_the_disk(place, monkeypatch, f, bound, which):
+    made, code = halves(f, bound)
+    half = made if which == "forward" else compile.reverse_of(code)
+    _, second = halves(half, False)
+    monkeypatch.setattr(compile, "_compile", None)
+    _, kept_code = halves(half, False)
+    assert kept_code is not second and shown(kept_code) == shown(second)
+    assert compile.differentiated_less(kept_code, 1) == (half.__code__, 0)
+    assert compile.is_half(kept_code) and compile.is_half(compile.reverse_of(kept_code).__code__)
+
+
+IN_A_PROCESS = """
+from tests.autodiff.test_kept_halves import compile
+from zyg.autodiff.objects import calls, cotangents, foreign_calls, shadows
+compiled = []
+before = compile._compile
+compile._compile = lambda code, *rest: (compiled.append(code.co_qualname), before(code, *rest))[1]
+for f in (cotangents.accumulate, shadows.Shadows.add_item, calls.call, foreign_calls.run_foreign):
+    code = compile.differentiated(f.__code__, False, f.__globals__)
+    half = compile.differentiated(code, False, f.__globals__)
+    reverse = compile.reverse_of(half)
+    compile.differentiated(reverse.__code__, False, reverse.__globals__)
+print(len(compiled))
+"""
+
+
+@each_in_long_turn
+def test_another_process_finds_them(tmp_path):
+    """Whatever order sets have there, and wherever objects are."""
+    environment = {**os.environ, "ZYG_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run(seed):
+        command = [sys.executable, "-c", IN_A_PROCESS]
+        env = {**environment, "PYTHONHASHSEED": seed}
+        return int(subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout)
+
+    assert run("1") >= 12
+    assert run("2") == 0
 
 
 def test_nothing_is_kept_once_the_source_is_another(place, monkeypatch):

@@ -73,7 +73,7 @@ def differentiated(
     forms = _cache.of(code)
     if forms is not None and form in forms:
         return forms[form]
-    own = _is_run_time(code) and code.co_filename.endswith(".py") and not is_half(code)
+    own = _is_run_time(code) and code.co_filename.endswith(".py")
     made = _from_disk(code, namespace, form) if own and namespace is not None else None
     if made is None:
         if bound:
@@ -239,25 +239,30 @@ class _Later:
         watched, bound = form
         self.attrs = {"other_form": None if watched else Watched(code, bound)}
 
-    def make(self) -> Function:
+    def make(self, runs: FunctionType | None) -> Function:
+        """`runs`: the reverse half that is there, if this is for a forward half: its pullbacks begin with that."""
         watched, bound = self.form
         made = _compile(self.code, self.namespace, watched)
         made = _for_methods(self.code, made) if bound else made
-        forward, runs = _halves[id(made)]
-        return _halves[id(runs.__code__)][0] if self.of_reverse else forward
+        forward, anew = _halves[id(made)]
+        if self.of_reverse:
+            return _halves[id(anew.__code__)][0]
+        assert runs is not None
+        install(forward, runs, anew)
+        return forward
 
 
 def _ssa(code: CodeType) -> Function | None:
     """The SSA of a half; None if this is none."""
     half, runs = _halves.of(code) or (None, None)
     if isinstance(half, _Later):
-        half = half.make()
+        half = half.make(runs)
         _remember(code, half, runs)
     return half
 
 
 def _from_disk(code: CodeType, namespace: dict[str, Any], form: tuple[bool, bool]) -> CodeType | None:
-    """The forward half of a function of zyg's own."""
+    """The forward half of a function of zyg's own, or of such a half."""
     from . import kept  # on demand: second derivatives want it
 
     found = kept.load(code, form)
@@ -276,7 +281,7 @@ def _to_disk(code: CodeType, form: tuple[bool, bool], made: CodeType) -> None:
 
     forward, runs = _halves[id(made)]
     if not forward.attrs.get("generator"):
-        kept.store(code, form, (made, runs, has_handlers(capture(code))))
+        kept.store(code, form, (made, runs, not is_half(code) and has_handlers(capture(code))))
 
 
 def _for_methods(original: CodeType, made: CodeType) -> CodeType:

@@ -1,11 +1,12 @@
 """Halves of zyg's own run-time functions, kept on disk between processes.
 
-A derivative of a derivative differentiates a hundred functions of `zyg.autodiff`, whoever asks for it: most of what its first call
-takes. What comes of them is the same in each process, so their code objects are entries of the cache that machine code is in
-(`backend/llvm/cache.py`), by a digest of all of zyg's source. Like machine code they are executed: the directory is the user's own.
+A derivative of a derivative differentiates a hundred functions of `zyg.autodiff`, whoever asks for it, and a third derivative their
+halves: most of what its first call takes. What comes of them is the same in each process, so their code objects are entries of the
+cache that machine code is in (`backend/llvm/cache.py`), by a digest of all of zyg's source. Like machine code they are executed: the
+directory is the user's own.
 
 In the constants of such code is what modules hold under a name, which is found there again, and places of calls, which begin
-anew. Code with anything else in it is not kept.
+anew; in that of a half of a half also what the half has in its constants. Code with anything else in it is not kept.
 """
 
 from __future__ import annotations
@@ -29,9 +30,13 @@ from zyg.backend.llvm import cache as disk
 from zyg.backend.opcodes import UNBOUND
 
 from .. import objects
+from ..identity import ByIdentity
 from ..trying import bodies
+from . import escaping
+from .compile import is_half
 from .forms import Watched
 from .sites import new_site
+from .starred import calling, shape_of
 
 Kept = tuple[CodeType, FunctionType, bool]  # forward half, reverse half, whether the function has handlers
 _BY_NAME = (type, FunctionType, BuiltinFunctionType, np.ufunc)
@@ -65,11 +70,25 @@ def store(code: CodeType, form: tuple[bool, bool], kept: Kept) -> None:
 
 def _key(code: CodeType, form: tuple[bool, bool]) -> str | None:
     circumstances = _circumstances()
-    return None if circumstances is None else disk.key(f"{_shown(code)} {form}", circumstances)
+    if circumstances is None:
+        return None
+    # (The halves of halves ask for their form where there are watched generators.)
+    return disk.key(f"{_shown(code)} {form} {is_half(code) and escaping.generators_are_watched}", circumstances)
 
 
 def _shown(code: CodeType) -> str:
     """All that tells a code object from others, which may be in the same line, or differ in a constant only."""
+    found = _texts.of(code)
+    if found is None:
+        found = disk.digest(_text(code))
+        _texts.note(code, found)
+    return found
+
+
+_texts = ByIdentity()
+
+
+def _text(code: CodeType) -> str:
     place = code.co_filename, code.co_qualname, code.co_firstlineno, code.co_linetable, code.co_exceptiontable
     counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
     names = code.co_names, code.co_varnames, code.co_cellvars, code.co_freevars
@@ -82,7 +101,16 @@ def _shown_constant(x: Any) -> str:
     if type(x) in (tuple, frozenset):
         shown = map(_shown_constant, x)
         return f"{type(x).__name__} {list(shown) if type(x) is tuple else sorted(shown)}"  # sets have another order in each process
-    return f"{type(x).__name__} {x!r}"
+    if isinstance(x, _IMMUTABLE):
+        return f"{type(x).__name__} {x!r}"
+    if type(x) is FunctionType and is_half(x.__code__):
+        return f"half {_shown(x.__code__)}"
+    if type(x) is FunctionType and (shape := shape_of(x)) is not None:
+        return f"call {shape}"
+    if type(x) is Watched:
+        return f"watched {x.code and _shown(x.code)} {x.bound}"
+    # What else is in the constants of a half is found by its name, or it begins anew.
+    return f"{type(x).__name__} {getattr(x, '__module__', None)} {getattr(x, '__qualname__', None)}"
 
 
 _ROOT = Path(zyg.__file__).parent
@@ -121,6 +149,8 @@ class _Writer(pickle.Pickler):
     def reducer_override(self, obj: Any) -> Any:
         if obj is self.reverse:
             return _function, (obj.__code__,)
+        if type(obj) is FunctionType and (shape := shape_of(obj)) is not None:
+            return _calling, shape
         if type(obj) is CodeType:
             bare = obj.replace(co_consts=(None,) * len(obj.co_consts))
             return _code, (marshal.dumps(bare), obj.co_consts)
@@ -166,16 +196,23 @@ def _held() -> list[tuple[Any, Any]]:
 
 
 def _nested(code: CodeType, path: tuple[int, ...]) -> list[tuple[Any, Any]]:
-    """The code object of a function, and those of the functions in it, by where they are."""
+    """The code object of a function, and those of the functions in it, by where they are; of a half also the reverse half, and what
+    leads to the watched one."""
     found: list[tuple[Any, Any]] = [(("code", *path), code)]
     for k, x in enumerate(code.co_consts):
         if type(x) is CodeType:
             found += _nested(x, (*path, k))
+        elif type(x) is Watched or type(x) is FunctionType and is_half(x.__code__):
+            found.append((("constant", *path, k), x))
     return found
 
 
 def _code(bare: bytes, constants: tuple[Any, ...]) -> CodeType:
     return marshal.loads(bare).replace(co_consts=constants)
+
+
+def _calling(*shape: Any) -> FunctionType:
+    return calling(*shape)
 
 
 def _function(code: CodeType) -> FunctionType:

@@ -150,7 +150,16 @@ def calling(stars: tuple[bool, ...], names: tuple[str, ...], further: bool = Fal
     passes(around)(scope["forward_by_name" if further else "forward"])
     passes_in_turn()(scope["forward"])  # which is called in the place of a function that is called so
     calls.known(scope["generally"], exact=True)(scope["forward"])
+    _shapes[scope["generally"]] = stars, names, further
     return scope["generally"]
+
+
+_shapes: dict[Any, tuple[tuple[bool, ...], tuple[str, ...], bool]] = {}
+
+
+def shape_of(f: Any) -> tuple[tuple[bool, ...], tuple[str, ...], bool] | None:
+    """What `calling` was given when it gave this function; None for others."""
+    return _shapes.get(f)
 
 
 def pass_parts(block: Block, call: Instr, counts: dict[Value, int]) -> None:
@@ -211,4 +220,4 @@ def pass_parts(block: Block, call: Instr, counts: dict[Value, int]) -> None:
     call.operands = [Const(function, OBJECT), call.operands[0], *[v for v, _ in parts], *values, *more]
 
 
-__all__ = ["calling", "forward_for", "pass_parts"]
+__all__ = ["calling", "forward_for", "pass_parts", "shape_of"]
