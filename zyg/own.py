@@ -8,6 +8,7 @@ from pathlib import Path
 # With what ends a folder's name: `zyg_utils`, beside the package, is not in it.
 PACKAGE = str(Path(__file__).parent) + os.sep
 AUTODIFF = PACKAGE + "autodiff" + os.sep
+ABOVE = frozenset({PACKAGE + "fallback.py", PACKAGE + "composed.py"})  # what calls it
 
 
 def is_own(file: str, folder: str = PACKAGE) -> bool:

@@ -15,7 +15,7 @@ from zyg.backend.python import emit
 from zyg.frontend.capture import capture
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone, const
 from zyg.ir.types import BOOL, OBJECT
-from zyg.own import AUTODIFF, is_own
+from zyg.own import ABOVE, AUTODIFF, is_own
 from zyg.pipeline import rare_collections
 
 from ..identity import ByIdentity
@@ -222,9 +222,9 @@ def _passes(code: CodeType) -> bool:
 
 
 def _is_run_time(code: CodeType) -> bool:
-    """Whether this is one of the run-time functions. For a derivative of a derivative many are compiled, and most of them run a few
-    times."""
-    return is_own(code.co_filename, AUTODIFF)
+    """Whether this is one of the run-time functions, or of those that call them. For a derivative of a derivative many are compiled,
+    and most of them run a few times."""
+    return is_own(code.co_filename, AUTODIFF) or code.co_filename in ABOVE
 
 
 def _runs_rarely(code: CodeType) -> bool:

@@ -12,13 +12,14 @@ anew; in that of a half of a half also what the half has in its constants. Code 
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
 import io
 import marshal
 import pickle
 import sys
 import types
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -28,6 +29,7 @@ import numpy as np
 import zyg
 from zyg.backend.llvm import cache as disk
 from zyg.backend.opcodes import UNBOUND
+from zyg.backend.pulls import State
 
 from .. import objects
 from ..identity import ByIdentity
@@ -73,7 +75,11 @@ def _key(code: CodeType, form: tuple[bool, bool]) -> str | None:
     if circumstances is None:
         return None
     # (The halves of halves ask for their form where there are watched generators.)
-    return disk.key(f"{_shown(code)} {form} {is_half(code) and escaping.generators_are_watched}", circumstances)
+    asking = is_half(code) and escaping.generators_are_watched
+    try:
+        return disk.key(f"{_shown(code)} {form} {asking}", circumstances)
+    except _Unnamed:
+        return None
 
 
 def _shown(code: CodeType) -> str:
@@ -110,7 +116,17 @@ def _shown_constant(x: Any) -> str:
     if type(x) is Watched:
         return f"watched {x.code and _shown(x.code)} {x.bound}"
     # What else is in the constants of a half is found by its name, or it begins anew.
-    return f"{type(x).__name__} {getattr(x, '__module__', None)} {getattr(x, '__qualname__', None)}"
+    if type(x) is list and x == new_site():
+        return "site"
+    of = x.__self__ if type(x) is BuiltinFunctionType and not isinstance(x.__self__, ModuleType) else None
+    name = next((name for name, held in _held() if held is x or held is of is not None), None)
+    if name is None and (of is not None or not isinstance(x, _BY_NAME) or "<locals>" in getattr(x, "__qualname__", "")):
+        raise _Unnamed
+    return f"{type(x).__name__} {name} {getattr(x, '__module__', None)} {getattr(x, '__qualname__', None) or x}"
+
+
+class _Unnamed(Exception):
+    """Something in the constants of a half that is not told from others by a name."""
 
 
 _ROOT = Path(zyg.__file__).parent
@@ -172,6 +188,8 @@ class _Reader(pickle.Unpickler):
     def persistent_load(self, pid: Any) -> Any:
         if pid[0] == "site":
             return self.sites.setdefault(pid[1], new_site())
+        if pid[0] == "module" and pid not in self.named:
+            return getattr(importlib.import_module(pid[1]), pid[2])
         return self.named[pid]
 
 
@@ -183,15 +201,22 @@ def _is_of_the_user(obj: Any) -> bool:
 
 def _held() -> list[tuple[Any, Any]]:
     """What is not found under a name of its own, with one."""
-    of_types = [(("types", name), x) for name, x in vars(types).items() if isinstance(x, type)]
+    return [(("bodies",), bodies), (("unbound",), UNBOUND), *_of_modules(len(sys.modules), len(objects.RECORD))]
+
+
+@lru_cache(1)
+def _of_modules(modules: int, records: int) -> list[tuple[Any, Any]]:
+    """With so many modules loaded: what `types` has, run-time functions that became native ones (zyg/backend/pulls.py), and what records."""
     return [
-        (("bodies",), bodies),
-        (("unbound",), UNBOUND),
-        (("joined",), objects.joined),
-        (("joined by name",), objects.joined_by_name),
-        (("made list",), objects.construction.made_list),
+        *((("types", name), x) for name, x in vars(types).items() if isinstance(x, type)),
+        *(
+            (("module", of, name), x)
+            for of, module in sorted(sys.modules.items())
+            if of.startswith("zyg.autodiff.")
+            for name, x in list(vars(module).items())
+            if type(x) is BuiltinFunctionType and type(x.__self__) is State
+        ),
         *((("record", name), f) for name, f in objects.RECORD.items()),
-        *of_types,
     ]
 
 
