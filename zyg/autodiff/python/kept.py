@@ -42,7 +42,20 @@ from .starred import calling, shape_of
 
 Kept = tuple[CodeType, FunctionType, bool]  # forward half, reverse half, whether the function has handlers
 _BY_NAME = (type, FunctionType, BuiltinFunctionType, np.ufunc)
-_IMMUTABLE = (tuple, frozenset, str, bytes, int, float, complex, bool, type(None), type(...), type(NotImplemented))
+_IMMUTABLE = (
+    tuple,
+    slice,
+    frozenset,
+    str,
+    bytes,
+    int,
+    float,
+    complex,
+    bool,
+    type(None),
+    type(...),
+    type(NotImplemented),
+)
 
 
 def load(code: CodeType, form: tuple[bool, bool]) -> Kept | None:
