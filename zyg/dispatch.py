@@ -216,6 +216,20 @@ class ByValue:
 
 
 _ATTEMPTS = 4
+_SMALL = 1 << 20  # bytes of all arrays that a call is given
+
+
+def _are_small(args: tuple[Any, ...]) -> bool:
+    """Whether a call with these arguments is likely to be over in some milliseconds. (What a function has captured is not looked at.)"""
+    total = 0
+    for x in args:
+        if isinstance(x, (int, float, complex, str, types.FunctionType)) or x is None:
+            continue
+        size = getattr(x, "nbytes", None)
+        if not isinstance(size, int):
+            return False
+        total += size
+    return total <= _SMALL
 
 
 class _Changed(Exception):
@@ -546,7 +560,8 @@ class Dispatcher:
                 found = self._by_known_way(types, args, keywords)
                 if found is not None:
                     return found
-            specialisation = self._compile(types, tuple(keywords), by_value.variables, compiles)
+            small = _are_small((*args, *keywords.values()))
+            specialisation = self._compile(types, tuple(keywords), by_value.variables, compiles, small)
             if specialisation is None or specialisation.entry is None:
                 return specialisation
             # Those whose assumptions are broken are of no use any more; those for other types of inputs may be.
@@ -579,7 +594,9 @@ class Dispatcher:
 
         return Program(self.request(types, keywords, fixed), self.transform)
 
-    def _compile(self, types: tuple[Type, ...], keywords: tuple[str, ...], fixed: bool, compiles: bool) -> Any:
+    def _compile(
+        self, types: tuple[Type, ...], keywords: tuple[str, ...], fixed: bool, compiles: bool, small: bool
+    ) -> Any:
         names, positional_only = self._names(len(types) - len(keywords), keywords)
         shape = None
         if self.transform.function is not None:
@@ -593,7 +610,7 @@ class Dispatcher:
                 specialisation = Specialisation(self.name, compiled, names, positional_only, len(keywords))
                 if specialisation.confirm():
                     return specialisation
-        request = self.request(types, keywords, fixed)
+        request = replace(self.request(types, keywords, fixed), small=small)
         program = None
         if request.options.cache and not pipeline.settings.dump:
             with pipeline.timed(self.name, "kept"):

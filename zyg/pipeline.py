@@ -37,6 +37,7 @@ class Request:
 
     `fixed`: integers in global and captured variables are constants, and it is compiled again when they change.
     `exact`: Python code goes on with what it gives, in the place of what the function gives in CPython.
+    `small`: the call that waits for it has small arguments.
     `bodies`: functions of the library that are on disk as machine code have bodies all the same, for who looks at them
     (frontend/readymade.py).
     """
@@ -48,6 +49,7 @@ class Request:
     fixed: bool = False
     exact: bool = False
     bodies: bool = True
+    small: bool = False
 
 
 @record(frozen=True)
@@ -102,7 +104,7 @@ def generate(request: Request, inferred: Any) -> Compiled:
         rebuild=lambda type, options=request.options: _rebuild(type, options),
         departed=departures.handler(request.function, inferred),
     )
-    native = compile_module(inferred.module, inferred.entry, request.options, signature)
+    native = compile_module(inferred.module, inferred.entry, request.options, signature, request.small)
     if native.lowered.offers:
         from .frontend import readymade
 

@@ -99,6 +99,23 @@ def test_results_are_the_same_to_the_last_bit(program, held):
     assert all(map(same, before, after))
 
 
+def test_what_computes_is_made_with_care_at_once_where_arguments_are_large(program, held, monkeypatch):
+    """Small ones have its vectors at once, and its registers later: the same values."""
+    small = zyg.grad(program, (0, 1))
+    values = [small(*arguments(n)) for n in range(3)]
+    of_small = careful_of(small)
+    monkeypatch.setattr("zyg.dispatch._SMALL", 0)
+    large = zyg.grad(zyg.jit(lambda x, w, steps: program(x, w, steps)), (0, 1))
+    for n, value in enumerate(values):
+        assert same(large(*arguments(n)), value)
+    of_large = careful_of(large)
+    assert not of_small.stay and of_large.stay
+    assert {j.generator for j in of_small.quick} == {"quick"}
+    assert {j.generator for j in of_large.quick} > {"quick"}
+    optimised = lambda careful: {j.effort for j in careful.quick if j.effort and not j.effort.brief}
+    assert optimised(of_small) == optimised(of_large)
+
+
 def test_a_long_function_is_begun_while_others_are_lowered(program, monkeypatch):
     begun, lowered = [], []
     monkeypatch.setattr(tiers, "TWICE", 1000)

@@ -135,8 +135,9 @@ def _without_noise(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if not line.startswith(drop)).strip() + "\n"
 
 
-def compile_module(module: Module, entry: str, options: Options, signature: Signature) -> Native:
-    """Compile `entry`, and what it calls, to machine code with a Python entry for the given signature."""
+def compile_module(module: Module, entry: str, options: Options, signature: Signature, soon: bool = False) -> Native:
+    """Compile `entry`, and what it calls, to machine code with a Python entry for the given signature. `soon`: a first call, which waits
+    for it, is over before long."""
     e = engine()
     with e.lock:
         brief = is_brief(module)
@@ -152,7 +153,7 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
             native = Native(module, entry, options, signature, lowered)
             raiser = make_raiser(lowered.errors, signature.departed is not None)
             outer = write_entry(lowered, entry, signature, options, raiser, apart)
-            careful = Careful.of(lowered, entry, brief, begun.pieces) if twice else None
+            careful = Careful.of(lowered, entry, brief, begun.pieces, soon) if twice else None
             jobs = jobs_of(lowered, brief) if careful is None else careful.quick
             if apart:
                 # Code of an entry is generated with care, unless calls take long: without, small arrays come and go 10 ns slower.

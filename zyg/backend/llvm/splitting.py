@@ -57,14 +57,15 @@ def split(
     light: Set[str] = frozenset(),
     entry: str | None = None,
     begun: Mapping[str, Piece] = {},
+    soon: bool = False,
 ) -> list[Piece]:
     """The assembly in pieces, those in order of their kind. `settled`: symbols of functions that need little of the optimiser, `straight`:
     of those among them that are no loops; `inlined`: of functions that are to be in one piece with those that call them; `light`: of
     others that are soon over.
 
     With an `entry`, the symbol of a function that is called from outside, all that does not compute, or is light, is called through
-    pointers by the other pieces (`through_pointers`), so that such a piece can be replaced.  `begun`: functions that are pieces already
-    (`by_itself`), by their symbols."""
+    pointers by the other pieces (`through_pointers`), so that such a piece can be replaced; if the first call is `soon` over, all
+    is.  `begun`: functions that are pieces already (`by_itself`), by their symbols."""
     whole = [piece.whole for piece in begun.values() if piece.whole is not None]
     read = {id(f.text) for f in whole}
     functions = [_read(text) for text in module.functions if id(text) not in read]
@@ -90,7 +91,7 @@ def split(
     if entry is not None:
         crossing.add(entry)
         replaced = {
-            f.name for piece, kind in pieces if kind != COMPUTES for f in piece if f.name in crossing
+            f.name for piece, kind in pieces if soon or kind != COMPUTES for f in piece if f.name in crossing
         } | begun.keys()
     found = []
     for others, (piece, kind) in zip(called, pieces, strict=True):

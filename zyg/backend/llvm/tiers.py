@@ -3,7 +3,8 @@
 The quick generator takes a fifth of the time; its loops over elements take 1.4 to 2 times as long, what calls them a twentieth more.
 LLVM's passes are the same, only instructions and registers are chosen otherwise, so values are the same to the last bit.  What
 computes (splitting.py) is made with care at once: by the quick generator, and without vectors, it could take many times as long.
-But where a call is one loop that calls no mathematical functions, or a nest that only moves what there is, it has its vectors later, too.
+But where a call is one loop that calls no mathematical functions, or a nest that only moves what there is, it has its vectors later, too;
+and where the arguments of the first call are small, what computes has its vectors at once and its registers later.
 
 The functions of the other pieces are called through pointers.  These are set to the careful code when it is linked
 (background.py): calls that are under way find it with the next loop that they come to.
@@ -121,23 +122,25 @@ class Careful(_Task):
     library: Any = None
 
     @staticmethod
-    def of(lowered: Lowered, entry: str, brief: bool, begun: Mapping[str, Piece] = {}) -> Careful | None:
-        """None if there is not enough of it."""
+    def of(
+        lowered: Lowered, entry: str, brief: bool, begun: Mapping[str, Piece] = {}, soon: bool = False
+    ) -> Careful | None:
+        """None if there is not enough of it. `soon`: the first call is over before long, however its code is made."""
         if not lowered.settled or sum(text.count("\n") for text in lowered.module.functions) < TWICE:
             return None
         called = lowered.signatures[entry].symbol
         of = lowered.settled, lowered.inlined, lowered.straight, lowered.light
-        pieces = split(lowered.module, *of, called, begun)
-        replaced = [p for p in pieces if p.kind != COMPUTES]
+        pieces = split(lowered.module, *of, called, begun, soon)
+        replaced = [p for p in pieces if soon or p.kind != COMPUTES]
         if sum(p.text.count("\n") for p in replaced) < TWICE:
             return None
         symbols = [symbol for p in replaced for symbol in (*p.called, *p.calls)]
         pointers = {symbol: name_of(symbol) for symbol in symbols}
         return Careful(
-            [job_of(p, brief) if p.kind == COMPUTES else _quick(p) for p in pieces[len(begun) :]],
+            [_at_once(p, brief, soon) if p.kind == COMPUTES else _quick(p) for p in pieces[len(begun) :]],
             [_careful(p, brief) for p in replaced],
             pointers,
-            [name_of(symbol) for p in pieces if p.kind == COMPUTES for symbol in p.called],
+            [name_of(symbol) for p in pieces if not soon and p.kind == COMPUTES for symbol in p.called],
             (ctypes.c_void_p * len(pointers))(),
         )
 
@@ -230,6 +233,12 @@ class CarefulFunction(_Task):
 
 
 _ANY_ORDER = re.compile(r"\b(reassoc|fast|contract|arcp|afn)\b")  # flags of operations on floats
+
+
+def _at_once(piece: Piece, brief: bool, soon: bool) -> Job:
+    """What computes. (Its optimiser is the same in any case: it decides on the last bits.)"""
+    job = job_of(piece, brief)
+    return replace(job, generator="quick") if soon else job
 
 
 def _careful(piece: Piece, brief: bool) -> Job:
