@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 MAGIC = b"zyg object 1\n"
-MAX_ENTRIES = 4096
+MAX_ENTRIES = 8192
 
 
 def directory() -> Path:
@@ -157,8 +157,16 @@ def _usable_directory(create: bool) -> str | None:
     return place
 
 
+_counts: dict[str, int] = {}  # how many entries there are in a directory, as far as this process knows
+
+
 def _drop_oldest(place: str) -> None:
+    """If there are too many. (To look at all of them takes longer than to write one, and some programs write hundreds.)"""
+    _counts[place] = _counts.get(place, MAX_ENTRIES) + 1
+    if _counts[place] <= MAX_ENTRIES:
+        return
     entries = [entry for entry in os.scandir(place) if entry.is_file()]
+    _counts[place] = len(entries)
     if len(entries) <= MAX_ENTRIES:
         return
     entries.sort(key=lambda entry: entry.stat().st_mtime)
