@@ -1,8 +1,10 @@
 """Ordinary programs by a third hand: those whose gradients took more than the level allows when they were first measured. They ask for
-attributes that may be missing, delegate, chain generators, retry, nest loops over dicts, and make classes in functions."""
+attributes that may be missing, delegate, chain generators, retry, nest loops over dicts, make classes in functions, keep polynomials and
+graphs in dicts, make each state out of the one before, and go through heaps, permutations and slices of generators."""
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import math
 import operator
@@ -425,6 +427,317 @@ def shortest_of_all_orders(x: float, y: float) -> float:
             best = c
     assert best is not None
     return best**2
+
+
+# ------------------------------------------------------------------------------------ polynomials in dicts
+Terms = dict[tuple[int, int], Any]
+
+
+def product_of_terms(p: Terms, q: Terms) -> Terms:
+    d: Terms = {}
+    for (i, j), a in p.items():
+        for (k, m), b in q.items():
+            d[(i + k, j + m)] = d.get((i + k, j + m), 0.0) + a * b
+    return d
+
+
+@program(0.7, 1.3)
+def sparse_polynomials(x: float, y: float) -> float:
+    p: Terms = {(1, 0): x, (0, 2): y, (0, 0): 1.0}
+    q: Terms = {(0, 0): y, (1, 1): x * y}
+    r = product_of_terms(product_of_terms(p, q), product_of_terms(p, p))
+    try:
+        return sum(c * 0.5**i * 0.3**j for (i, j), c in r.items()) + sum(c * x**i * y**j for (i, j), c in q.items())
+    except OverflowError:
+        return 0.0
+
+
+@program({(1, 0): 0.5, (0, 2): 1.5, (1, 1): -0.3}, {(0, 0): 1.1, (2, 1): 0.4, (0, 1): -0.7}, 0.8)
+def given_polynomials(p: Terms, q: Terms, x: float) -> float:
+    def times(a: Terms, b: Terms) -> Terms:
+        out: Terms = {}
+        for ea, ca in a.items():
+            for eb, cb in b.items():
+                e = (ea[0] + eb[0], ea[1] + eb[1])
+                if e in out:
+                    out[e] += ca * cb
+                else:
+                    out[e] = ca * cb
+        return out
+
+    try:
+        total = 0.0
+        for (i, j), c in times(times(times(p, q), q), p).items():
+            total += c * x**i * (1 - x) ** j
+        return total
+    except ZeroDivisionError:
+        return 0.0
+
+
+class Poly:
+    def __init__(self, terms: dict[tuple[int, ...], Any]):
+        self.terms = terms
+
+    def __mul__(self, other: Poly) -> Poly:
+        out: dict[tuple[int, ...], Any] = defaultdict(float)
+        for m, a in self.terms.items():
+            for n, b in other.terms.items():
+                key = tuple(i + j for i, j in zip(m, n))
+                out[key] += a * b
+        return Poly(dict(out))
+
+    def __add__(self, other: Poly) -> Poly:
+        out = dict(self.terms)
+        for n, b in other.terms.items():
+            out[n] = out.get(n, 0.0) + b
+        return Poly(out)
+
+    def __call__(self, *xs: Any) -> Any:
+        return sum(c * math.prod(v**e for v, e in zip(xs, m)) for m, c in self.terms.items())
+
+
+@program(0.7, 1.3)
+def polynomials_of_a_class(a: float, b: float) -> float:
+    p = Poly({(1, 0): a, (0, 1): b})
+    q = Poly({(0, 0): 1.0, (1, 1): a * b})
+    return (p * q + q * q * p)(0.5, b)
+
+
+# ------------------------------------------------------------------------------------ each state out of the one before
+class State:
+    def __init__(self, x: Any, v: Any):
+        self.x, self.v = x, v
+
+
+@program(1.0, 0.2, 0.5)
+def states_out_of_their_variables(x: float, v: float, k: float) -> float:
+    s = State(x, v)
+    dt = 0.05
+    try:
+        for _ in range(20):
+            s = type(s)(**{**vars(s), "x": s.x + dt * s.v})
+            s = type(s)(**{**vars(s), "v": s.v - dt * k * s.x})
+    except ValueError:
+        return 0.0
+    return s.x * s.x + s.v
+
+
+class Record:
+    def __init__(self, **kw: Any):
+        self.__dict__.update(kw)
+
+    def copy(self, **changes: Any) -> Any:
+        return type(self)(**{**self.__dict__, **changes})
+
+
+@program(1.0, 0.2, 0.5)
+def records_with_changes(x: float, v: float, k: float) -> float:
+    s: Any = Record(x=x, v=v, k=k)
+    dt = 0.05
+    for _ in range(20):
+        s = s.copy(x=s.x + dt * s.v)
+        s = s.copy(v=s.v - dt * s.k * s.x)
+    return s.x * s.x + s.v
+
+
+# ------------------------------------------------------------------------------------ graphs as dicts of dicts
+GRAPH = {
+    u: {(u * 3 + d) % 12: 0.3 * u + d + 0.1 + 0.01 * ((u * 7 + d * d) % 13) ** 1.5 for d in (1, 2, 5)}
+    for u in range(12)
+}
+
+
+@program(GRAPH, 1.1)
+def bellman_ford(graph: dict[int, dict[int, float]], scale: float) -> float:
+    dist = {u: math.inf for u in graph}  # noqa: C420
+    dist[0] = 0.0
+    for _ in range(5):
+        for u, edges in graph.items():
+            for v, w in edges.items():
+                if dist[u] + w * scale < dist[v]:
+                    dist[v] = dist[u] + w * scale
+    try:
+        return sum(d for d in dist.values() if d < math.inf) / len(dist)
+    except ZeroDivisionError:
+        return 0.0
+
+
+@program(0.85, 0.3)
+def ranks_in_a_weighted_graph(d: float, w: float) -> float:
+    graph = {"a": {"b": w, "c": 1.0}, "b": {"c": 2 * w}, "c": {"a": 1.0, "d": w * w}, "d": {"a": 0.5}}
+    rank = {n: 1 / len(graph) for n in graph}
+    for _ in range(6):
+        new = {n: (1 - d) / len(graph) for n in graph}
+        for u, edges in graph.items():
+            total = sum(edges.values())
+            for v, weight in edges.items():
+                new[v] += d * rank[u] * weight / total
+        rank = new
+    try:
+        return rank["a"] + rank["d"] ** 2
+    except KeyError:
+        return 0.0
+
+
+@program(GRAPH, 1.1)
+def strengths_of_nodes(graph: dict[int, dict[int, float]], scale: float) -> float:
+    total = 0.0
+    for _ in range(5):
+        for u, edges in graph.items():
+            total += sum(edges.values()) * scale + max(edges.values()) * u
+    try:
+        return math.log(total)
+    except ValueError:
+        return 0.0
+
+
+# ------------------------------------------------------------------------------------ heaps of tuples
+@program(GRAPH, 1.1)
+def dijkstra(graph: dict[int, dict[int, float]], scale: float) -> float:
+    total = 0.0
+    for start in (0, 5, 7):
+        dist = {start: 0.0}
+        heap = [(0.0, start)]
+        done = set()
+        while heap:
+            d, u = heapq.heappop(heap)
+            if u in done:
+                continue
+            done.add(u)
+            for v, w in graph[u].items():
+                nd = d + w * scale
+                if v not in dist or nd < dist[v]:
+                    dist[v] = nd
+                    heapq.heappush(heap, (nd, v))
+        total += sum(dist.values())
+    return total
+
+
+@program(0.5, 1.2)
+def cheapest_way_through_a_grid(x: float, y: float) -> float:
+    n = 4
+    cost = [[1.0 + x * abs(math.sin(i * 2 + j)) + y * ((i * j) % 3) for j in range(n)] for i in range(n)]
+    dist = {(0, 0): cost[0][0]}
+    heap = [(cost[0][0], (0, 0))]
+    while heap:
+        d, (i, j) = heapq.heappop(heap)
+        if d > dist[(i, j)]:
+            continue
+        if (i, j) == (n - 1, n - 1):
+            return d
+        for di, dj in ((1, 0), (0, 1), (-1, 0), (0, -1)):
+            a, b = i + di, j + dj
+            if 0 <= a < n and 0 <= b < n:
+                nd = d + cost[a][b]
+                if nd < dist.get((a, b), float("inf")):
+                    dist[(a, b)] = nd
+                    heapq.heappush(heap, (nd, (a, b)))
+    raise ValueError("no way")
+
+
+@program([1.0, 0.5, 2.0, 0.8], 0.4)
+def customers_in_a_queue(times: list[float], rate: float) -> float:
+    queue: list[tuple[Any, int, str]] = []
+    for i, t in enumerate(times):
+        heapq.heappush(queue, (t, i, "arrive"))
+    served, done = 0.0, 0
+    while queue and done < 60:
+        now, i, kind = heapq.heappop(queue)
+        if kind == "arrive":
+            heapq.heappush(queue, (now + rate * (i + 1), i, "leave"))
+        else:
+            served += now * 0.1
+            done += 1
+            heapq.heappush(queue, (now + rate, i, "arrive"))
+    return served
+
+
+# ------------------------------------------------------------------------------------ slices of generators, and two side by side
+@program(0.9, 1.5)
+def slices_of_generators(x: float, k: float) -> float:
+    def geometric(a: Any, r: Any) -> Iterator[Any]:
+        while True:
+            yield a
+            a *= r
+
+    total = 0.0
+    for g in itertools.islice(geometric(k, x), 60):
+        total += g * k
+    for g in itertools.takewhile(lambda v: v > 0.01, geometric(k, x)):
+        total += g
+    for g in itertools.islice(geometric(x, x), 5, 40):
+        total += g * g
+    try:
+        return math.sqrt(total)
+    except ValueError:
+        return 0.0
+
+
+@program(0.9, 1.5)
+def generators_side_by_side(x: float, k: float) -> float:
+    def up(a: Any) -> Iterator[Any]:
+        for i in range(60):
+            yield a * i
+
+    def down(b: Any) -> Iterator[Any]:
+        while True:
+            yield b
+            b *= 0.9
+
+    total = 0.0
+    for a, b in zip(up(x), down(k)):
+        total += a * b
+    try:
+        return total + sum(p - q for p, q in zip(down(x), up(k)))
+    except ValueError:
+        return 0.0
+
+
+# ------------------------------------------------------------------------------------ pairs and orders of values
+@program([(i * 37) % 29 * 0.05 + 0.1 for i in range(12)], 1.5)
+def energies_of_pairs(xs: list[float], k: float) -> float:
+    total = 0.0
+    for a, b in itertools.combinations(xs, 2):
+        try:  # noqa: SIM105
+            total += k / abs(a - b)
+        except ZeroDivisionError:
+            pass
+    for a, b, c in itertools.combinations(xs, 3):
+        total += a * b * c
+    return total
+
+
+@program([0.1, 0.9, 0.4, 0.6], 1.5)
+def orders_of_values(xs: list[float], k: float) -> float:
+    total = 0.0
+    for p in itertools.permutations(xs):
+        t = 0.0
+        for a, b in zip(p, p[1:]):
+            t += a * b * k
+        total += t * t
+    try:
+        return math.log(total)
+    except ValueError:
+        return 0.0
+
+
+# ------------------------------------------------------------------------------------ flags that become numbers
+@program([(i * 7919) % 101 * 0.05 + 0.1 for i in range(60)], 1.5)
+def flags_that_become_numbers(xs: list[float], k: float) -> float:
+    best: Any = False
+    found: Any = None
+    for i, v in enumerate(xs):
+        w = v * k
+        if not best or w > best:
+            best = w
+        if found is None and w > 4.0:
+            found = w
+        elif found is not None and i % 2:
+            found = found + w * 0.1
+    try:
+        return best * found
+    except TypeError:
+        return 0.0
 
 
 __all__ = ["PROGRAMS"]

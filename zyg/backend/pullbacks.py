@@ -39,6 +39,15 @@ def step(back: Any, d: Any, shadows: Any) -> Any:
 STEP = (step,)
 
 
+def viewed(back: Any, d: Any, shadows: Any) -> Any:
+    """Stands for the pullback of a call of `items`, `values` or `keys` of a dict, whose view only a loop goes through, and in the place of
+    the view there is the dict: nothing comes back by it."""
+    return None
+
+
+VIEWED = (viewed,)
+
+
 def in_field(back: Any, d: Any, shadows: Any) -> Any:
     """The pullback of a field of a named tuple: (in_field, its number, how many there are)."""
     if d is None:

@@ -11,6 +11,7 @@ from bytecode import Compare, Label
 from ..ir.core import Const, Value
 from ..ir.core import Instr as Operation
 from ..ir.types import OBJECT
+from .labels import is_label
 from .opcodes import PY313, call
 from .phrases import (
     HASHED,
@@ -196,6 +197,19 @@ def _getitem(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> Non
     e.label(end, depth + 1 + dense)
 
 
+def _go_unless_label(e: Emitter, key: Value, slow: Label) -> None:
+    """Go on if a key carries no derivative, and is compared without code."""
+    other, known = Label(), Label()
+    depth = e.depth
+    go_unless_type_in(e, key, PLAIN_KEYS, other)
+    e.label(known, depth)
+    with e.aside():
+        e.label(other, depth)
+        call_function(e, Const(is_label, OBJECT), [key])
+        e.jump_if("FALSE", slow)
+        jump(e, known)
+
+
 def _setitem(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> None:
     """An item of a list or dict."""
     x, key, value = operands
@@ -216,7 +230,7 @@ def _setitem(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> Non
         _go_by_type_of_library(e, x, key, ordered, slow)
         jump(e, of_dict)
     if not isinstance(key, Const):
-        go_unless_type_in(e, key, PLAIN_KEYS, slow)
+        _go_unless_label(e, key, slow)
     if _is_position(key):
         jump(e, store)
         e.label(ordered, depth + 1)

@@ -15,6 +15,7 @@ from ..ir.core import Instr as Operation
 from ..ir.types import I64, OBJECT
 from .opcodes import PY312, PY313, Tree
 from .phrases import (
+    HASHED,
     begin_call,
     call_function,
     call_method,
@@ -24,6 +25,7 @@ from .phrases import (
     go_unless_is,
     go_unless_same,
     go_unless_type,
+    go_unless_type_in,
     item_at,
     jump,
     jump_if_none,
@@ -31,7 +33,7 @@ from .phrases import (
     operator,
     type_of,
 )
-from .pullbacks import KNOWN_AT, PLAIN
+from .pullbacks import KNOWN_AT, PLAIN, VIEWED
 from .recorded import store_rarely
 from .recorded_accesses import append
 
@@ -201,6 +203,59 @@ def call_of_container(e: Emitter, tree: Tree, end: Label) -> None:
         e.store(result)
         jump(e, end)
         e.label(other, depth)
+
+
+def call_of_view(e: Emitter, instr: Operation, end: Label) -> None:
+    """A view of a dict that only a loop goes through, if that is what the call gives: the dict takes its place. Else the call comes
+    behind."""
+    *_, direct, x = instr.operands
+    result, back = instr.results
+    other = Label()
+    depth = e.depth
+    go_unless_is(e, direct, instr.attrs["view"], other)
+    go_unless_type(e, x, dict, other)
+    e.load(x)
+    e.store(result)
+    e.out("LOAD_CONST", VIEWED)
+    e.store(back)
+    jump(e, end)
+    e.label(other, depth)
+
+
+def call_of_get(e: Emitter, instr: Operation, end: Label) -> None:
+    """`get` of a dict, if that is what the method is; else the call comes behind. The pullback is that of an item that is there, or
+    says that the default was given."""
+    handler, run_item, missing, default_back = instr.attrs["get"]
+    _, _, key, *default, _, direct, x = instr.operands
+    result, back = instr.results
+    other, absent = Label(), Label()
+    depth = e.depth
+    go_unless_is(e, direct, handler, other)
+    go_unless_type(e, x, dict, other)
+    if not isinstance(key, Const):
+        go_unless_type_in(e, key, HASHED, other)
+    call_method(e, x, "get", key, lambda: e.out("LOAD_CONST", missing))
+    e.out("COPY", 1)
+    e.out("LOAD_CONST", missing)
+    e.out("IS_OP", 0)
+    e.jump_if("TRUE", absent)
+    # (A result may share its slot with an operand.)
+    e.out("LOAD_CONST", run_item)
+    e.load(x)
+    e.load(key)
+    e.out("BUILD_TUPLE", 3)
+    e.store(back)
+    e.store(result)
+    jump(e, end)
+    with e.aside():
+        e.label(absent, depth + 1)
+        e.out("POP_TOP")
+        e.out("LOAD_CONST", None) if not default else e.load(default[0])
+        e.out("LOAD_CONST", None if not default or isinstance(default[0], Const) else default_back)
+        e.store(back)
+        e.store(result)
+        jump(e, end)
+    e.label(other, depth)
 
 
 def _append_to_deque(e: Emitter, x: Value, value: Value, result: Value, back: Value, end: Label, other: Label) -> None:

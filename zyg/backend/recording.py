@@ -28,7 +28,7 @@ from .phrases import (
 )
 from .recorded import store_rarely, store_recorded, unpack_results
 from .recorded_accesses import DIRECT, ask_for_class, ask_length, end_loop, read_computed, read_field, read_of_class
-from .recorded_calls import call_elementary, call_of_container, find_callee, read_method
+from .recorded_calls import call_elementary, call_of_container, call_of_get, call_of_view, find_callee, read_method
 
 if TYPE_CHECKING:
     from .python import Emitter
@@ -36,12 +36,15 @@ if TYPE_CHECKING:
 
 _REAL_OR_COMPLEX = REALS | {complex}
 
+# What says that a way to make a call is written out before the call.
+_WRITTEN = frozenset({"inline", "elementary", "view", "get"})
+
 
 def loads_twice(instr: Operation, k: int) -> bool:
     """Whether the code of an instruction loads operand `k` more than once, so that it has to be in a slot."""
     if instr.op == "record":
         if instr.attrs["of"] == "call_object":
-            written = not {"inline", "elementary"}.isdisjoint(instr.attrs)
+            written = not _WRITTEN.isdisjoint(instr.attrs)
             return k == 1 or written or ("method" in instr.attrs and k >= len(instr.operands) - 2)
         return "direct" in instr.attrs
     if instr.op == "accumulate" and pulling.adds_to_what_may_be_none(instr):
@@ -117,6 +120,10 @@ def op_record(e: Emitter, tree: Tree) -> None:
             call_of_container(e, tree, end)
         if "elementary" in instr.attrs:
             call_elementary(e, instr, end)
+        if "view" in instr.attrs:
+            call_of_view(e, instr, end)
+        if "get" in instr.attrs:
+            call_of_get(e, instr, end)
         find_callee(e, tree)
         count = len(operands) - (4 if "method" in instr.attrs else 2)
         for k in range(2, 2 + count):
@@ -131,7 +138,7 @@ def op_record(e: Emitter, tree: Tree) -> None:
         call(e, len(operands), ())
     unpack_results(e, instr)
     e.store(instr.results[-1])
-    if "inline" in instr.attrs or "elementary" in instr.attrs:
+    if not _WRITTEN.isdisjoint(instr.attrs):
         e.label(end, e.depth)
 
 

@@ -14,7 +14,7 @@ from zyg.autodiff.python import escaping
 from zyg.autodiff.python.dependence import flowing
 from zyg.autodiff.python.knowledge import begin, release, revalidate
 
-from . import calls, error_states, generators, memory, passing, stdlib_, structure, together, user_rules, zeros
+from . import calls, depth, error_states, generators, memory, passing, stdlib_, structure, together, user_rules, zeros
 from .iteration import Iterator as Iterator
 from .shadows import Shadows
 
@@ -88,10 +88,10 @@ def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | 
             args = _apart(f, args)
             break
     args = _distinct(args)
-    forms, groups = structure.forms_of(args)
+    forms, groups = depth.however_deep(structure.forms_of, args)
     value, back = calls.call_in_python(f, args, kwargs)
     together.end(groups)
-    return value, Pullback(f, back, forms, structure.form(value), groups)
+    return value, Pullback(f, back, forms, depth.however_deep(structure.form, value), groups)
 
 
 def _distinct(args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -213,7 +213,7 @@ class Pullback:
         d = structure.scatter(self._form, seed, shadows, structure.GIVEN)
         given = calls.run(self._back, d, shadows)
         gradients = [
-            structure.gather(form, None if given is None else given[1 + k], shadows)
+            depth.however_deep(structure.gather, form, None if given is None else given[1 + k], shadows)
             for k, form in enumerate(self._forms)
         ]
         if d is not None and type(self._function) is FunctionType:

@@ -66,6 +66,13 @@ def record_getattr(x: Any, name: str) -> tuple[Any, Any]:
         if type(y) is MethodType and y.__func__ is found:
             return y, (run_bound_method, y) if issubclass(type(x), (tuple, *NUMERIC)) else None
         return y, (run_attr, x, name)  # the instance has its own
+    if (
+        name == "__dict__"
+        and type(found) is GetSetDescriptorType
+        and found.__objclass__ is not type
+        and plain_lookup(cls)
+    ):
+        return instance_dict(x)
     return _general(x, name, cls, found)
 
 
@@ -383,7 +390,7 @@ def instance_dict(x: Any) -> tuple[Any, Any]:
     held = object.__getattribute__(x, "__dict__")
     if isinstance(x, Holder):  # which has its attributes there in any case (`Shadows.new_holder`)
         return held, None
-    if _has_slots(type(x)):
+    if has_slots(type(x)):
         raise Unsupported(
             f"the __dict__ of a {type(x).__name__}, whose class has __slots__ as well, in code that is differentiated",
             foreign.position_of(foreign.caller()),
@@ -395,7 +402,7 @@ def instance_dict(x: Any) -> tuple[Any, Any]:
 _with_slots = ByIdentity()
 
 
-def _has_slots(cls: type) -> bool:
+def has_slots(cls: type) -> bool:
     """Whether instances have attributes that are not items of their `__dict__`, where there may be others of these names."""
     found = _with_slots.of(cls)
     if found is None:

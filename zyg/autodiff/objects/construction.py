@@ -303,7 +303,7 @@ def _run_value_of_pair(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         back[1][0](back[1], None if given is None else given[0], shadows)
 
 
-def run_dict_updated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+def _run_dict_updated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _, x, other, keys = back
     shadow = shadows.items.get(id(x))
     if not shadow:
@@ -314,6 +314,10 @@ def run_dict_updated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         if c is not None:
             old = to.get(key)
             to[key] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+
+
+run_dict_updated = in_python("pull", _run_dict_updated)
+settle(run_dict_updated, "zyg_pull_updated", *ABOUT)
 
 
 def run_updated_at_once(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -39,14 +39,14 @@ def _get(x: dict[Any, Any], key: Any, default: Any = None) -> tuple[Any, Any]:
     value = dict.get(x, key, MISSING)
     if value is not MISSING:
         return value, (iteration.run_dict_item, x, key)
-    return default, None if default is None else _GET_DEFAULT
+    return default, None if default is None else GET_DEFAULT
 
 
 def _run_get_default(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None, d
 
 
-_GET_DEFAULT = (_run_get_default,)
+GET_DEFAULT = (_run_get_default,)
 
 
 @method(dict, "setdefault", exact=True)
@@ -72,7 +72,7 @@ def _dict_pop(x: dict[Any, Any], key: Any, default: Any = MISSING) -> tuple[Any,
         return subscripts.base_of(x).pop(x, key), (_run_dict_popped, x, key)
     if default is MISSING:
         subscripts.base_of(x).pop(x, key)  # raises the KeyError
-    return default, _GET_DEFAULT
+    return default, GET_DEFAULT
 
 
 def _run_dict_popped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

@@ -25,7 +25,7 @@ from .iteration import (
     place_of_keys,
     stepped_as,
 )
-from .shadows import add_all, add_at_places
+from .shadows import add_all, add_at_places, add_keys
 
 _FEW = 100  # that are taken apart at once
 COPIED = frozenset({collections.deque, tuple, Direct})  # of which `drained` gives a list that nobody else has
@@ -220,19 +220,13 @@ def _drain_values(x: Values) -> tuple[list[Any], tuple[Any, ...]]:
         iterator, rec = pairs(x)
         both = list(iterator)
         return [item for item, _ in both], (give_backs, [back for _, back in both], rec)
-    return list(mapping.values()), (_give_values, mapping, list(mapping))
+    return list(mapping.values()), (_give_values, mapping, tuple(mapping))
 
 
 def _give_values(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
     _, mapping, keys = drain
-    if ds is None:
-        return
-    shadow = shadows.items_of(mapping)
-    get = shadow.get
-    for key, d in zip(keys, ds):
-        if d is not None:
-            old = get(key)
-            shadow[key] = d if old is None else old + d if type(old) is float else accumulate(old, d)
+    if ds is not None:
+        add_keys(shadows, mapping, keys, ds, 0)
 
 
 def _drain_items(x: Items) -> tuple[list[Any], tuple[Any, ...]]:

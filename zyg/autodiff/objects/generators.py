@@ -75,6 +75,14 @@ class Quick(chain[Any]):
         before, self.before = self.before, None
         return None if before is None else (_run_end_of_items, self.source, before[0])
 
+    def ended(self) -> Any:
+        """The same where somebody else has asked the generator, and it has ended."""
+        source = self.source
+        given = source.given
+        source.done = True
+        self.before = None
+        return _run_end_of_items, source, given
+
 
 def quickly(generator: Generator) -> Quick:
     """The items of a generator, until it ends or fails."""
@@ -201,6 +209,38 @@ def _pairs(generator: Generator, before: list[int]) -> Any:
         raise
     before[0] = source.given
     source.done = True
+
+
+def quickly_sliced(sliced: Sliced) -> Quick | None:
+    """The items that `islice` gives of a generator, for a loop; None if somebody has taken steps of the generator already."""
+    generator, record = sliced.of, sliced.of.record
+    if record.given != sliced.given or record.handed_over:
+        return None
+    sliced.given = -1
+    before = [record.given]
+    # (Who has the iterator may go on with it when the loop was left.)
+    sliced.pairs = pairs = _sliced_pairs(generator, before, sliced.start, sliced.stop)
+    return _quick(generator, pairs, before)
+
+
+def _sliced_pairs(generator: Generator, before: list[int], start: int, stop: int | None) -> Any:
+    source = generator.record
+    first = source.items
+    try:
+        for _ in islice(generator.forward, start):  # which are left aside
+            source.items += 1
+        for item in generator.forward if stop is None else islice(generator.forward, stop - start):
+            number = source.items = source.items + 1
+            yield item, (run_item, source, number)
+    except GeneratorExit:  # the loop was left
+        raise
+    except BaseException as error:
+        generator.fail(error)
+        before[0] = source.given
+        raise
+    before[0] = source.given
+    if stop is None or source.items - first < stop:
+        source.done = True
 
 
 def _numbered_pairs(generator: Generator, before: list[int], index: int) -> Any:
@@ -755,6 +795,33 @@ def run_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         reverse.steps.send(d)
     except StopIteration as end:
         reverse.end(end.value)
+
+
+def run_items_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """(run_items_of_two, generator, which item, another generator, which item of that): of a tuple of the two items."""
+    _, first, k, second, n = back
+    x, y = _NEITHER if d is None else d
+    reverse = shadows.reversals.get(id(second))
+    if reverse is None or reverse.left != n or reverse.steps is None:
+        run_item((run_item, second, n), y, shadows)
+    else:
+        reverse.left = n - 1
+        try:
+            reverse.steps.send(y)
+        except StopIteration as end:
+            reverse.end(end.value)
+    reverse = shadows.reversals.get(id(first))
+    if reverse is None or reverse.left != k or reverse.steps is None:
+        run_item((run_item, first, k), x, shadows)
+    else:
+        reverse.left = k - 1
+        try:
+            reverse.steps.send(x)
+        except StopIteration as end:
+            reverse.end(end.value)
+
+
+_NEITHER = (None, None)
 
 
 def run_numbered_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

@@ -12,6 +12,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from zyg.backend import pulls
 from zyg.errors import Unsupported
 
 from . import calls, draining, iteration, keys, methods_, places
@@ -164,7 +165,7 @@ class _KeyOfStep:
 # ----------------------------------------------------------------------------------------------------------- places
 
 
-def _place_up(heap: list[Any], item: Any) -> int | None:
+def _up_in_python(heap: list[Any], item: Any) -> int | None:
     """Where `heappush` puts an item."""
     at = len(heap)
     number = type(item) is float
@@ -195,7 +196,7 @@ def _place_up(heap: list[Any], item: Any) -> int | None:
     return at
 
 
-def _place_down(heap: list[Any], item: Any, count: int) -> int | None:
+def _down_in_python(heap: list[Any], item: Any, count: int) -> int | None:
     """Where an item comes that is put at the root of a heap of so many items, in the place of the first."""
     way: list[int] = []
     at, left = 0, 1
@@ -223,10 +224,18 @@ def _place_down(heap: list[Any], item: Any, count: int) -> int | None:
         way.append(at)
         left = 2 * at + 1
     number = type(item) is float
+    first = item[0] if type(item) is tuple and item else None
+    quick = type(first) is float
     while way:
         at = way[-1]
         other = heap[at]
-        below = item < other if number and type(other) is float else less(item, other)
+        below = item < other if number and type(other) is float else None
+        if quick and type(other) is tuple and other:
+            key = other[0]
+            if type(key) is float:
+                below = True if first < key else False if first > key else None
+        if below is None:
+            below = less(item, other)
         if below is None:
             return None
         if not below:
@@ -235,7 +244,23 @@ def _place_down(heap: list[Any], item: Any, count: int) -> int | None:
     return 0
 
 
+# (Once there are enough calls, native code compares floats, and tuples that begin with floats.)
+_place_up = pulls.deferred("ask", _up_in_python, start=pulls.COTANGENTS)
+_place_down = pulls.deferred("ask", _down_in_python, start=pulls.COTANGENTS)
+
+
+def _place_natively() -> None:
+    pulls.settle(_place_up, "zyg_place_up", part="cotangents")
+    pulls.settle(_place_down, "zyg_place_down", part="cotangents")
+
+
+pulls.COTANGENTS.when_started(_place_natively)
+
+
 # -------------------------------------------------------------------------------------------------------- operations
+
+
+_push, _pop = heapq.heappush, heapq.heappop
 
 
 @known(heapq.heappush, exact=True)
@@ -243,7 +268,7 @@ def _record_push(heap: Any, item: Any, /) -> tuple[Any, Any]:
     at = _place_up(heap, item) if type(heap) is list else None
     if at is None:
         return calls.call(_heappush, (heap, item))
-    heapq.heappush(heap, item)
+    _push(heap, item)
     return None, (run_pushed, heap, at, len(heap) - 1)
 
 
@@ -270,7 +295,7 @@ def _record_pop(heap: Any, /) -> tuple[Any, Any]:
     at = _place_down(heap, heap[count], count) if count > 0 else 0
     if at is None:
         return calls.call(_heappop, (heap,))
-    return heapq.heappop(heap), (run_popped, heap, at, count)
+    return _pop(heap), (run_popped, heap, at, count)
 
 
 def run_popped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

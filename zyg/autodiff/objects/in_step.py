@@ -114,6 +114,40 @@ class Abreast(_Taking):
 
     __slots__ = ()
 
+    def going(self) -> Iterator[Any]:
+        if len(self.inner) == 2:
+            first, second = self.inner
+            if type(first) is objects.generators.Quick and type(second) is objects.generators.Quick:
+                return self._of_two_generators(first, second)
+        return super().going()
+
+    def _of_two_generators(self, first: Any, second: Any) -> Iterator[Any]:
+        """The same pairs, without a step in Python for each of the two."""
+        generators = objects.generators
+        a, b = first.source, second.source
+        xs, ys = iter(first.generator.forward), iter(second.generator.forward)
+        while True:
+            try:
+                x = next(xs)
+            except StopIteration:
+                self.behind = run_zip, [first.ended()]
+                return
+            except BaseException as error:
+                first.generator.fail(error)
+                raise
+            k = a.items = a.items + 1
+            try:
+                y = next(ys)
+            except StopIteration:
+                self.behind = run_zip, [(generators.run_item, a, k), second.ended()]
+                return
+            except BaseException as error:
+                second.generator.fail(error)
+                objects.reentry.leave(error, (run_zip, [(generators.run_item, a, k)]))
+                raise
+            n = b.items = b.items + 1
+            yield (x, y), (generators.run_items_of_two, a, k, b, n)
+
     def step(self) -> tuple[Any, Any]:
         items: list[Any] = []
         backs: list[Any] = []
@@ -234,6 +268,8 @@ class Going(itertools.chain[Any]):
 
 def going(pairs: Any) -> Any:
     """An iterator of pairs, for such a consumer."""
+    if type(pairs) is objects.generators.Sliced:
+        return objects.generators.quickly_sliced(pairs) or pairs
     if type(pairs) is not Abreast and type(pairs) is not Chained:
         return pairs
     made: Any = Going(pairs.going())

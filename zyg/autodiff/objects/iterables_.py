@@ -537,7 +537,8 @@ class Mapped(iteration.Begun):
     __slots__ = ("function", "lists", "places", "repeated")
 
     def __init__(self, function: Any, lists: tuple[list[Any], ...], repeated: tuple[int, ...] = ()):
-        super().__init__("map")
+        self.kind = "map"
+        self._made: Any = None
         self.function = function
         self.lists = lists
         self.repeated = repeated
@@ -548,6 +549,8 @@ class Mapped(iteration.Begun):
 
     def begin(self) -> Any:
         """(items, which place) of what is still to come."""
+        if self.places is None and not self.repeated:
+            self.places = zip(zip(*self.lists), count())
         if self.places is None:
             sources = [repeat(x[0]) if k in self.repeated else x for k, x in enumerate(self.lists)]
             self.places = zip(zip(*sources), count())
@@ -644,7 +647,10 @@ def _give_mapped_at_once(drain: tuple[Any, ...], ds: list[Any] | None, shadows: 
 def _give_mapped(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
     _, backs, lists, begin = drain
     first = begin[0] if begin else 0
-    found = [(n, shadows.list_of(x)) for n, x in enumerate(lists, 1) if type(x) is not Numbers]
+    if len(lists) == 1 and type(lists[0]) is not Numbers:  # as a rule
+        found = [(1, shadows.list_of(lists[0]))]
+    else:
+        found = [(n, shadows.list_of(x)) for n, x in enumerate(lists, 1) if type(x) is not Numbers]
     for k in range(len(backs) - 1, -1, -1):
         back, d = backs[k], None if ds is None else ds[k]
         if back is None:

@@ -14,18 +14,20 @@ import functools
 import operator
 from abc import abstractmethod
 from collections.abc import Callable, Generator, ItemsView, KeysView, ValuesView
-from itertools import chain, count, islice, repeat
+from itertools import count, islice, repeat
 from typing import Any
 
 import numpy as np
 
 from zyg.autodiff import objects
+from zyg.backend.labels import is_label as is_label
 from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import Unsupported
 
 from ..identity import ByIdentity
 from . import foreign, later, sources
 from .cotangents import INERT, Refused, accumulate, is_number, refused_in
+from .shadows import ABOUT, in_python, settle
 
 
 class Holder:
@@ -168,9 +170,13 @@ def run_list_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         shadows.add_item(back[1], back[2], d)
 
 
-def run_dict_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+def _run_dict_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     if d is not None:
         shadows.add_key(back[1], back[2], d)
+
+
+run_dict_item = in_python("pull", _run_dict_item)
+settle(run_dict_item, "zyg_pull_dict_item", *ABOUT)
 
 
 def run_dict_pair(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -363,25 +369,9 @@ def is_number_key(key: Any) -> bool:
     )
 
 
-def is_label(key: Any) -> bool:
-    """Whether a key carries no derivative, and is compared without code.
-
-    >>> is_label("a"), is_label((1, "b")), is_label((1, 0.5))
-    (True, True, False)
-    """
-    return type(key) in PLAIN_KEYS or (type(key) is tuple and PLAIN_KEYS.issuperset(map(type, key)))
-
-
-_OF_TUPLES = frozenset({tuple})
-
-
 def place_of_keys(mapping: Any) -> Any:
     """Where the keys of a dict are asked for, if there are any that may carry a derivative."""
-    if PLAIN_KEYS.issuperset(map(type, mapping if type(mapping) is dict else own_items(mapping))):
-        return None
-    if _OF_TUPLES.issuperset(map(type, own_items(mapping))) and PLAIN_KEYS.issuperset(
-        map(type, chain.from_iterable(own_items(mapping)))
-    ):
+    if all(map(is_label, mapping if type(mapping) is dict else own_items(mapping))):
         return None
     if not any(map(is_number_key, own_items(mapping))):
         return None

@@ -19,7 +19,7 @@ from .builtins_ import run_shift
 from .calls import known
 from .cotangents import INERT, accumulate
 from .math_ import place_got
-from .shadows import Elsewhere
+from .shadows import Elsewhere, add_at_places
 from .wholes import NOBODY, Whole, add_at
 
 _FIRST, _SECOND = itemgetter(0), itemgetter(1)
@@ -332,6 +332,9 @@ class _Groups(Whole):
         return tuple(itertools.islice(itertools.cycle(map(shadows.list_of, self.lists)), count))
 
     def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
+        if len(self.lists) == 1:
+            (items,) = self.lists
+            return lambda places, d: add_at_places(shadows, items, places, list(d))
         found = [shadows.list_of(x) for x in self.lists]
 
         def add(places: tuple[int, ...], d: Any) -> None:

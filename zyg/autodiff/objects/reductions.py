@@ -21,8 +21,9 @@ from .arithmetic import of_kink
 from .builtins_ import MISSING
 from .calls import known
 from .cotangents import NUMBERS, all_real, is_number, real_like
+from .iteration import Values
 from .passing import passes
-from .shadows import ABOUT, add_all, in_python, settle
+from .shadows import ABOUT, add_all, add_keys, in_python, settle
 
 # ----------------------------------------------------------------------------------------------- sums, products
 
@@ -31,6 +32,10 @@ from .shadows import ABOUT, add_all, in_python, settle
 def _sum(iterable: Any, /, start: Any = 0) -> tuple[Any, Any]:
     if type(iterable) in _ROWS and type(start) in _REAL and all_real(iterable):
         return sum(iterable, start), (run_sum_of_list, iterable, len(iterable))
+    if type(iterable) is Values and type(iterable._mapping) is dict and type(start) in _REAL:
+        mapping = iterable._mapping
+        if _REAL.issuperset(map(type, mapping.values())):
+            return sum(mapping.values(), start), (_run_sum_of_values, mapping, tuple(mapping))
     if type(start) not in NUMBERS:
         sum((), start)  # refuses text
         return calls.call(_added, (iterable, start))
@@ -85,6 +90,14 @@ def _run_sum_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 run_sum_of_list = in_python("pull", _run_sum_of_list)
 settle(run_sum_of_list, "zyg_pull_summed", *ABOUT)
+
+
+def _run_sum_of_values(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is None:
+        return None
+    _, mapping, keys = back
+    add_keys(shadows, mapping, keys, (d,) * len(keys), 0)
+    return None, None, d
 
 
 def run_sum(back: tuple[Any, ...], d: Any, shadows: Any, behind: tuple[Any, ...] = ()) -> Any:

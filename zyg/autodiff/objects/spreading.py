@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Iterable
 from types import FunctionType
 from typing import Any
 
@@ -16,6 +17,8 @@ from .shadows import add_all, add_keys
 @passes(lambda variables: _around(variables["args"], variables["kwargs"]))
 def record_spread(f: Any, args: tuple[Any, ...], kwargs: Any = None) -> tuple[Any, Any]:
     """RECORD of `f(*args, **kwargs)`."""
+    if kwargs:
+        check_names(kwargs)
     if type(args) is not tuple:
         return _spread_items(f, args, kwargs)
     forward = None
@@ -28,6 +31,15 @@ def record_spread(f: Any, args: tuple[Any, ...], kwargs: Any = None) -> tuple[An
     if back is None:
         return y, None
     return y, (run_spread, back, len(args), kwargs, tuple(kwargs)) if kwargs else (run_spread_plain, back, len(args))
+
+
+def check_names(names: Iterable[Any]) -> None:
+    """What CPython says of keywords that are not text, where it makes the dict of them."""
+    if not _TEXT.issuperset(map(type, names)) and not all(isinstance(name, str) for name in names):
+        raise TypeError("keywords must be strings")
+
+
+_TEXT = frozenset({str})
 
 
 def _around(args: Any, kwargs: Any) -> list[tuple[Any, ...]]:

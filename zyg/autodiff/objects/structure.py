@@ -131,6 +131,8 @@ def _form_of_tuple(x: tuple[Any, ...], seen: Seen) -> Form:
 def _form_of_plain_dict(x: dict[Any, Any], seen: Seen) -> Form:
     if len(x) > FEW and (len(x) > _SMALL or type(next(iter(x.values()))) not in _OF_PYTHON):
         return _form_of_dict(x, seen)
+    if _REALS.issuperset(map(type, x.values())):
+        return ("dict", x, Flat(dict.fromkeys(x, NUMBER)))
     forms: dict[Any, Form] = {}
     for key, v in x.items():
         t = type(v)
@@ -148,7 +150,7 @@ def _form_of_dict(x: dict[Any, Any], seen: Seen) -> Form:
     kinds = objects.together.types_in(held)
     if kinds <= _FLAT and type(x) is dict:
         if kinds <= _REALS:
-            return ("dict", x, Flat.fromkeys(x, NUMBER))
+            return ("dict", x, Flat(dict.fromkeys(x, NUMBER)))
         return ("dict", x, Flat({k: NUMBER if type(v) in _REALS else NOTHING for k, v in x.items()}))
     keys = list(dict.keys(x))  # (What is asked may load other modules.)
     if len(kinds) == 1:
@@ -612,10 +614,10 @@ def _dict(form: Form, d: Any, shadows: Any, take: bool) -> Any:
         if not items:
             return None
         parts = {k: items.get(k) if f is NUMBER else None for k, f in forms.items()}
-        found = [c for c in parts.values() if c is not None]
-        if Refused in map(type, found):
-            raise next(c for c in found if type(c) is Refused).error
-        return parts if found else None
+        kinds = set(map(type, parts.values()))
+        if Refused in kinds:
+            raise next(c for c in parts.values() if type(c) is Refused).error
+        return None if kinds <= _NONE else parts
     parts = {}
     has_some = False
     for k, f in forms.items():

@@ -9,7 +9,7 @@ from itertools import count, repeat, tee
 from operator import itemgetter
 from typing import Any
 
-from zyg.backend.phrases import PLAIN_KEYS
+from zyg.backend.labels import is_label
 
 from .cotangents import accumulate
 from .iteration import Direct, Endless, Items, Values, mark_keys, place_of_keys
@@ -142,6 +142,10 @@ class ListsAndTuples(Tuples):
     def parts(self, shadows: Any) -> tuple[Any, ...]:
         items = shadows.items
         found = items.get(id(self))  # by pass: several may run at once
+        if found is None and len(self.iterables) == 2:  # as a rule
+            a, b = self.iterables
+            if type(a) is type(b) is tuple:
+                found = items[id(self)] = [None] * len(a), [None] * len(b)
         if found is None:
             made: list[Any] = []  # (in a loop: there are few)
             for x in self.iterables:
@@ -158,6 +162,10 @@ class ListsAndTuples(Tuples):
         found = shadows.items.pop(id(self), None)
         if found is None:
             return [None] * len(self.iterables)
+        if len(found) == 2:
+            a, b = self.iterables
+            if type(a) is type(b) is tuple:
+                return [tuple(found[0]), tuple(found[1])]
         taken: list[Any] = []
         for x, ds in zip(self.iterables, found):
             taken.append(tuple(ds) if isinstance(x, tuple) else None)
@@ -357,7 +365,7 @@ class Entries(Whole):
         """`keys`: where the class of the dict may have others in their place."""
         self.found = NOBODY
         self.mapping = mapping
-        plain = PLAIN_KEYS.issuperset(map(type, mapping if keys is None else keys))
+        plain = all(map(is_label, mapping if keys is None else keys))
         self.place = None if plain else place_of_keys(mapping)
 
     def parts(self, shadows: Any) -> tuple[Any, ...] | None:
@@ -369,6 +377,15 @@ class Entries(Whole):
     def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
         shadow = shadows.dict_of(self.mapping)
         get = shadow.get
+        if self.place is None:  # keys carry nothing
+
+            def add_value(key: Any, d: Any) -> None:
+                c = d[1]
+                if c is not None:
+                    old = get(key)
+                    shadow[key] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+
+            return add_value
 
         def add(key: Any, d: Any) -> None:
             by_key, c = d

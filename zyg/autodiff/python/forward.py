@@ -142,6 +142,7 @@ class ForwardHalf:
         # Numbers that a block has found to be real, by the value that is None then: what it has recorded rarely.
         self.tested = tested
         self.found_at_start = {} if brief else self._test_parameters()
+        self.viewed = {} if brief else self._viewed()
         for block in function.blocks:
             if block not in self.live:
                 calls_before_loops(block, self.makers)
@@ -262,6 +263,8 @@ class ForwardHalf:
                     function = loops.loop_alone if self.brief else loops.loop_own
                     if self.handled and not self.brief:
                         function = loops.loop_own_tried
+                    if operands[0] in self.viewed:
+                        function = loops.OF_VIEWS[self.viewed[operands[0]], function]
                     operands.append(back)
         elif is_call_of(instr, sources.finish):
             attrs["of"], function, operands = "finish", sources.record_finish, operands[1:]
@@ -295,6 +298,10 @@ class ForwardHalf:
                 name, count = read.attrs["name"], len(instr.operands) - 1
                 if (name, count) in sites.OF_CONTAINERS:
                     attrs |= {"inline": name, "handlers": sites.OF_CONTAINERS[name, count]}
+                if name == "get" and count in (1, 2):
+                    attrs["get"] = sites.GET
+                if instr.result in self.viewed:
+                    attrs["view"] = sites.OF_VIEWS[name]
             written = self._elementary(instr, read)
             if written is not None:
                 attrs["elementary"] = written
@@ -383,6 +390,20 @@ class ForwardHalf:
         if not arguments or isinstance(arguments[0], Const) or len(constant) < len(arguments) - 1 or not all(constant):
             return None
         return slopes.elementary(of.attrs["name"], len(arguments))
+
+    def _viewed(self) -> dict[Value, str]:
+        """What looks like views of dicts that one loop goes through, and nothing else has: the names of the methods that give them."""
+        found: dict[Value, str] = {}
+        for block, loop in self.function.instructions():
+            if loop.op == "iter" and {"loop", "alone"} <= {*loop.attrs} and "calls" not in loop.attrs:
+                (whole,) = loop.operands
+                call = self.makers.get(whole)
+                read = self.called.get(call) if call is not None else None
+                if read is None or call is None or block not in self.live or self.counts[whole] > 1:
+                    continue
+                if read.attrs["name"] in sites.OF_VIEWS and len(call.operands) == 1 and not call.attrs["keywords"]:
+                    found[whole] = read.attrs["name"]
+        return found
 
     def _of_constants(self, call: Instr) -> bool:
         """Whether a call has arguments, none of which carries a derivative, and is of what has a name (others are

@@ -63,6 +63,7 @@ def counting(function: Function) -> set[Value]:
             found.add(v)
         if made.op == "unpack" and v is made.results[0] and gone_through(makers, made.operands[0]) == "enumerate":
             found.add(v)
+    _add_parts_of_keys(function, makers, found)
     ints = found | {v for v in [*makers, *incoming] if calculated_with(v) is not None}
     while True:  # optimistically: what goes round a loop is an int as long as nothing tells otherwise
         still = {
@@ -74,6 +75,43 @@ def counting(function: Function) -> set[Value]:
         if still == ints:
             return ints
         ints = still
+
+
+def _add_parts_of_keys(function: Function, makers: dict[Value, Instr], found: set[Value]) -> None:
+    """What a tuple is made of that is a key, `d[i + k, j]`, is counted with, and what it is calculated with."""
+    work: list[Value] = []
+    for _, instr in function.instructions():
+        key = None
+        if instr.op in ("getitem", "setitem"):
+            key = instr.operands[1]
+        elif instr.op == "contains":
+            key = instr.operands[0]
+        elif (
+            instr.op == "call_object" and len(instr.operands) > 1 and _name_of(makers, instr.operands[0]) in _TAKE_KEYS
+        ):
+            key = instr.operands[1]
+        made = makers.get(key) if key is not None else None
+        if made is not None and made.op == "tuple":
+            work += made.operands
+        elif made is not None and made.op == "call_object" and len(made.operands) == 2:
+            callee, items = made.operands
+            if (isinstance(callee, Const) and callee.value is tuple) or _name_of(makers, callee) == "tuple":
+                work += [
+                    i.operands[1]
+                    for _, i in function.instructions()
+                    if i.op == "list_append" and i.operands[0] is items
+                ]
+    while work:
+        v = work.pop()
+        made = makers.get(v)
+        if isinstance(v, Const) or v in found:
+            continue
+        found.add(v)
+        if made is not None and rules.base(made.op) in _OF_INTS:
+            work += made.operands
+
+
+_TAKE_KEYS = frozenset({"get", "setdefault", "pop"})
 
 
 def integers(function: Function) -> dict[Value, bool]:

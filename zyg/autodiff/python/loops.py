@@ -6,7 +6,7 @@ from collections import OrderedDict
 from itertools import count, repeat
 from typing import Any
 
-from zyg.backend.pullbacks import nothing
+from zyg.backend.pullbacks import VIEWED, nothing
 
 from .. import objects
 from ..objects import calls, generators, iteration, reentry, stepped
@@ -79,7 +79,41 @@ def loop_own_tried(x: Any, back: Any) -> tuple[Any, Any]:
     return generators.owned_if_quiet(x, back) or loop_alone(x, back)
 
 
-ALONE = frozenset({loop_alone, loop_own, loop_own_tried})
+def loop_items(x: Any, back: Any) -> tuple[Any, Any]:
+    """The same for what `x.items()` gives; of a dict, `x` itself stands for that."""
+    return (zip(x.items(), x), (nothing, Entries(x))) if back is VIEWED else loop_own(x, back)
+
+
+def loop_items_tried(x: Any, back: Any) -> tuple[Any, Any]:
+    return (zip(x.items(), x), (nothing, Entries(x))) if back is VIEWED else loop_own_tried(x, back)
+
+
+def loop_values(x: Any, back: Any) -> tuple[Any, Any]:
+    """The same for `x.values()`."""
+    return (zip(x.values(), x), (nothing, x)) if back is VIEWED else loop_own(x, back)
+
+
+def loop_values_tried(x: Any, back: Any) -> tuple[Any, Any]:
+    return (zip(x.values(), x), (nothing, x)) if back is VIEWED else loop_own_tried(x, back)
+
+
+def loop_keys(x: Any, back: Any) -> tuple[Any, Any]:
+    """The same for `x.keys()`."""
+    return objects.loop(x) if back is VIEWED else loop_own(x, back)
+
+
+def loop_keys_tried(x: Any, back: Any) -> tuple[Any, Any]:
+    return objects.loop(x) if back is VIEWED else loop_own_tried(x, back)
+
+
+# By the name of the method whose result the loop goes through, and the function that begins others.
+OF_VIEWS = {
+    ("items", loop_own): loop_items, ("items", loop_own_tried): loop_items_tried,
+    ("values", loop_own): loop_values, ("values", loop_own_tried): loop_values_tried,
+    ("keys", loop_own): loop_keys, ("keys", loop_own_tried): loop_keys_tried,
+}  # fmt: skip
+
+ALONE = frozenset({loop_alone, loop_own, loop_own_tried, *OF_VIEWS.values()})
 
 
 def loop_over(call: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -94,8 +128,11 @@ def loop_apart(call: tuple[Any, ...]) -> tuple[Any, Any]:
     if f is zip:
         if zip in as_they_are:  # (what small loops take is this)
             lists = call[1:]
-            if len(lists) == 2 and type(lists[0]) is type(lists[1]) is list:
-                return zip(zip(*lists), count()), (nothing, Lists(lists))
+            if len(lists) == 2 and type(lists[0]) is type(lists[1]):
+                if type(lists[0]) is list:
+                    return zip(zip(*lists), count()), (nothing, Lists(lists))
+                if type(lists[0]) is tuple:
+                    return zip(zip(*lists), count()), (nothing, ListsAndTuples(lists), run_taken)
             if _are_lists(map(type, lists)):
                 return zip(zip(*lists), count()), (nothing, Lists(lists))
             if _are_sequences(map(type, lists)):

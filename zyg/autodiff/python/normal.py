@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from zyg.errors import Unsupported
@@ -21,7 +22,7 @@ from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone
 from zyg.ir.types import BOOL, OBJECT
 
 from .. import objects
-from ..objects import delegation, reach, sources
+from ..objects import delegation, held_attributes, reach, sources
 from ..trying import ENTER, LEAVE
 from . import begun, escaping, landing, sites
 from .above import above
@@ -64,6 +65,8 @@ def normalise(function: Function, watched: bool = False, brief: bool = False) ->
     _explicit_super(f)
     _check_keys(f)
     _set_items_of_displays(f)
+    if not brief:
+        _copy_attributes(f)
     for _, instr in f.instructions():
         if instr.op == "dict_setitem":  # of a dict comprehension, which is like any other dict
             instr.op = "setitem"
@@ -152,7 +155,7 @@ def _take_pullbacks(f: Function) -> None:
 
 
 def _pass_directly(f: Function) -> None:
-    """`f(*[x, y])` is `f(x, y)`, and `f(**kwargs)` with the parameter `**kwargs` needs no copy of it in between."""
+    """`f(*[x, y])` is `f(x, y)`, and `f(**kwargs)` with the parameter `**kwargs`, or with a display of a dict, needs no copy in between."""
     code = f.attrs.get("code")
     passed_on = f.params[-1] if code is not None and code.co_flags & 0x08 else None
     counts = use_counts(f)
@@ -172,7 +175,7 @@ def _pass_directly(f: Function) -> None:
                     and not space.operands
                     and counts[space.result] == 2
                     and merge is not None
-                    and merge.operands[1] is passed_on
+                    and (merge.operands[1] is passed_on or _is_display(merge.operands[1], block, merge, counts))
                 ):
                     instr.operands[2] = merge.operands[1]
                     merge.op = space.op = "dropped"
@@ -187,6 +190,17 @@ def _pass_directly(f: Function) -> None:
             else:
                 pass_parts(block, instr, counts)
         block.instrs[:] = [i for i in block.instrs if i.op != "dropped"]
+
+
+def _is_display(v: Value, block: Block, user: Instr, counts: Counter[Value]) -> bool:
+    """Whether a value is a dict that is written out in front of its only user."""
+    before = block.instrs[: block.instrs.index(user)]
+    made = next((i for i in before if v in i.results), None)
+    fills = [i for i in before if i.op in _FILL and i.operands[0] is v and v not in i.operands[1:]]
+    return made is not None and made.op == "dict" and counts[v] == len(fills) + 1
+
+
+_FILL = frozenset({"setitem", "dict_update"})
 
 
 def _expand_yield_from(f: Function, block: Block, handed: Value | None, counts: Counter[Value]) -> None:
@@ -601,6 +615,47 @@ def _set_items_of_displays(f: Function) -> None:
             else:
                 instrs.append(instr)
         block.instrs[:] = instrs
+
+
+def _copy_attributes(f: Function) -> None:
+    """What `{**vars(x)}`, `f(**vars(x))`, and the same of `x.__dict__`, take out of an object need not be its own dict, nor what
+    `x.__dict__.update(d)` changes."""
+    counts = use_counts(f)
+    made = {r: i for _, i in f.instructions() for r in i.results}
+    for block in f.blocks:
+        for before, instr in pairwise(block.instrs):
+            if len(before.results) != 1 or counts[before.result] != 1 or before.result not in instr.operands[:2]:
+                continue
+            of_dict = before.op == "getattr" and before.attrs["name"] == "__dict__"
+            if instr.op == "getattr" and instr.attrs["name"] == "update" and of_dict and counts[instr.result] == 1:
+                _update_attributes(block, before, instr)
+            elif instr.op not in _TAKE_OUT or before.result is instr.operands[0]:
+                continue
+            elif of_dict:
+                before.op, before.attrs = "call_object", {"keywords": ()}
+                before.operands.insert(0, Const(held_attributes.held_in, OBJECT))
+            elif before.op == "call_object" and len(before.operands) == 2 and not before.attrs["keywords"]:
+                callee = made.get(before.operands[0])
+                if callee is not None and callee.op == "global" and callee.attrs["name"] == "vars":
+                    before.operands.insert(0, Const(held_attributes.held_by, OBJECT))
+        block.instrs[:] = [i for i in block.instrs if i.op != "dropped"]
+
+
+def _update_attributes(block: Block, held: Instr, method: Instr) -> None:
+    """`x.__dict__.update(d)` as one call, where nothing comes in between."""
+    call = block.instrs[block.instrs.index(method) + 1]
+    if (
+        call.op == "call_object"
+        and len(call.operands) == 2
+        and call.operands[0] is method.result
+        and call.operands[1] is not method.result
+        and not call.attrs["keywords"]
+    ):
+        call.operands[:1] = [Const(held_attributes.update_held, OBJECT), held.operands[0]]
+        held.op = method.op = "dropped"
+
+
+_TAKE_OUT = frozenset({"dict_update", "dict_merge"})
 
 
 def _items_of_display(instr: Instr) -> list[tuple[Any, Value]] | None:

@@ -75,6 +75,7 @@ class _Taken(NamedTuple):
 class _PlainReverse(Versions):
     def __init__(self, *args: Any):
         self.given: set[Value] = set()  # found to be other than None
+        self.absent: set[Value] = set()  # found to be None
         self.numbers: set[Value] = set()  # numbers, or None
         self.tested_rare: set[Value] = set()
         self.looked_up: set[tuple[Value, ...]] = set()  # shadows that are at hand, of the likely kinds
@@ -94,6 +95,15 @@ class _PlainReverse(Versions):
             self.given.add(v)
             self._test(Test("some", v))
         return True
+
+    def _absent(self, original: Value) -> None:
+        """Let a value be None where the current operation stands."""
+        v = self._of(original)
+        if v not in self.absent:
+            if self.made_at.get(original, -1) >= self.begun:
+                self._begin_here()
+            self.absent.add(v)
+            self._test(Test("none", v))
 
     def _number(self, result: Value, value: Value) -> None:
         self.value[result] = value
@@ -137,6 +147,10 @@ class _PlainReverse(Versions):
 
     def _formulas(self, instr: Instr, d: Value, operands: list[Value]) -> None:
         if is_nothing(self._of(d)) or not instr.results:
+            self._nothing(instr.results)
+            return
+        if "counts" in instr.attrs and self._of(d) not in self.given:  # of an int, most likely
+            self._absent(d)
             self._nothing(instr.results)
             return
         self._known(d)

@@ -562,6 +562,8 @@ class ReverseHalf:
         elif (written := rules.written_out(of, original.operands)) is not None:
             attrs["expressions"] = tuple(written[k] for k in wanted)
             operands += self._rule_operands(original, attrs["expressions"])
+            if original.results[0] in self.forward.counting:
+                attrs["counts"] = True
         elif of in rules.DIRECT:
             attrs["rule"] = True
             operands += [

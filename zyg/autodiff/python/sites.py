@@ -84,6 +84,19 @@ OF_CONTAINERS = {
 }
 
 
+# `get` of dicts: the run-time function, what runs the pullback of an item that is there, what stands for one that is not, and the
+# pullback then.
+GET = (
+    calls.METHODS[dict, "get"],
+    objects.iteration.run_dict_item,
+    objects.builtins_.MISSING,
+    objects.dict_methods.GET_DEFAULT,
+)
+
+# Methods of dicts that give views, by name: the run-time functions.
+OF_VIEWS = {name: calls.METHODS[dict, name] for name in ("items", "values", "keys")}
+
+
 def methods_of(name: str, arity: int, watched: bool, checked: bool) -> Methods:
     """What is known of calls of a method; `watched`: in `try` bodies; `checked`: see `Methods`."""
     way = name, arity, watched, checked
@@ -572,7 +585,10 @@ def _record_spread_by_name(site: Site, f: Any, args: tuple[Any, ...], kwargs: di
     """The same where there are arguments by keyword."""
     names = tuple(kwargs)
     shape = len(args), names
-    known = site[_SIZES_AT].get(shape) or _new_size(site, shape)
+    known = site[_SIZES_AT].get(shape)
+    if known is None:
+        spreading.check_names(names)
+        known = _new_size(site, shape)
     if type(f) is MethodType and type(f.__func__) is FunctionType:
         function = f.__func__
         if function is not known[2] and calls.known_entry(function) is not None:

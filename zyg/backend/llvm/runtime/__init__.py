@@ -51,7 +51,8 @@ PARTS: dict[str, tuple[str, ...]] = {
     ),
     "cotangents": (
         "zyg_add_all", "zyg_add_part", "zyg_join", "zyg_pull_part", "zyg_pull_joined", "zyg_pull_permuted", "zyg_pull_reversed",
-        "zyg_pull_set", "zyg_pull_summed", "zyg_pull_united", "zyg_add_keys", "zyg_add_at_places", "zyg_made_list", "zyg_all_real",
+        "zyg_pull_set", "zyg_pull_summed", "zyg_pull_united", "zyg_pull_updated", "zyg_pull_dict_item", "zyg_add_keys", "zyg_add_at_places",
+        "zyg_made_list", "zyg_all_real", "zyg_is_label", "zyg_place_up", "zyg_place_down",
     ),
     "alike": ("zyg_types_in", "zyg_identities", "zyg_types_alone", "zyg_give_each", "zyg_gradients"),
     "boxes": ("zyg_box_any", "zyg_box_readonly", "zyg_pin"),

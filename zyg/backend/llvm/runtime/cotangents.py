@@ -219,12 +219,14 @@ _TEXT = (
     """
 declare ptr @PyLong_FromVoidPtr(ptr)
 declare i64 @PyLong_AsSsize_t(ptr)
+declare ptr @PyLong_FromLongLong(i64)
 declare ptr @PyFloat_FromDouble(double)
 declare ptr @PyErr_Occurred()
 declare void @PyErr_Clear()
 declare ptr @PyDict_GetItemWithError(ptr, ptr)
 declare i32 @PyDict_SetItem(ptr, ptr, ptr)
 declare ptr @PyDict_New()
+declare i32 @PyDict_DelItem(ptr, ptr)
 declare void @PyDict_Clear(ptr)
 declare i32 @PyDict_Next(ptr, ptr, ptr, ptr)
 declare i32 @PySet_Contains(ptr, ptr)
@@ -248,6 +250,8 @@ declare void @Py_DecRef(ptr)
 @PyTuple_Type = external global i8
 @PyList_Type = external global i8
 @PyDict_Type = external global i8
+@PyBool_Type = external global i8
+@PyBytes_Type = external global i8
 @PyUnicode_Type = external global i8
 @_Py_NoneStruct = external global i8
 @_Py_TrueStruct = external global i8
@@ -1093,6 +1097,133 @@ fail:
   ret ptr null
 }
 
+; (back, d, shadows) of an update of a dict by another one: a back is (zyg_pull_updated, y, other, the keys of the other one). `self` as
+; above.
+define ptr @zyg_pull_updated(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {
+entry:
+"""
+    + _SELF
+    + """
+  %back = at ptr, %args, 0
+  %shadows = at ptr, %args, 2
+  %type = field ptr, %shadows, $OB_TYPE
+  %ours = icmp eq ptr %type, %class
+  br i1 %ours, label %begin, label %slow
+begin:
+  %y = item %back, 1
+  %other = item %back, 2
+  %keys = item %back, 3
+  %items = slot 0
+  %shadow = call ptr @shadow_of(ptr %items, ptr %y)
+  %absent = icmp eq ptr %shadow, null
+  br i1 %absent, label %error.test, label %look
+error.test:
+  %error = call ptr @PyErr_Occurred()
+  %wrong = icmp ne ptr %error, null
+  br i1 %wrong, label %fail, label %done
+look:
+  %y_dict = call i32 @has_dict(ptr %shadows, ptr %words, ptr %y)
+  %other_dict = call i32 @has_dict(ptr %shadows, ptr %words, ptr %other)
+  %both = and i32 %y_dict, %other_dict
+  switch i32 %both, label %fail [ i32 1, label %hold
+                                  i32 0, label %slow ]
+hold:
+  call void @Py_IncRef(ptr %shadow)
+  %count = field i64, %keys, $OB_SIZE
+  br label %each.test
+each.test:
+  %left = phi i64 [ %count, %hold ], [ %k, %next ]
+  %more = icmp sgt i64 %left, 0
+  br i1 %more, label %each, label %leave
+each:
+  %k = sub i64 %left, 1
+  %key = item %keys, %k
+  %d = call ptr @PyDict_GetItemWithError(ptr %shadow, ptr %key)
+  %none = icmp eq ptr %d, null
+  br i1 %none, label %missing, label %take
+missing:
+  %raised = call ptr @PyErr_Occurred()
+  %failed = icmp ne ptr %raised, null
+  br i1 %failed, label %drop, label %next
+take:
+  call void @Py_IncRef(ptr %d)
+  %kept = call i32 @PyDict_DelItem(ptr %shadow, ptr %key)
+  %taken = icmp eq i32 %kept, 0
+  br i1 %taken, label %given, label %lose
+given:
+  %nothing = icmp eq ptr %d, @_Py_NoneStruct
+  br i1 %nothing, label %let_go, label %find
+find:
+  %target = call ptr @dict_of(ptr %shadows, ptr %words, ptr %other)
+  %no_target = icmp eq ptr %target, null
+  br i1 %no_target, label %lose, label %add
+add:
+  %undone = call i32 @add_item(ptr %target, ptr %key, ptr %d, ptr %general)
+  %added = icmp eq i32 %undone, 0
+  br i1 %added, label %let_go, label %lose
+let_go:
+  call void @Py_DecRef(ptr %d)
+  br label %next
+next:
+  br label %each.test
+leave:
+  call void @Py_DecRef(ptr %shadow)
+  br label %done
+lose:
+  call void @Py_DecRef(ptr %d)
+  br label %drop
+drop:
+  call void @Py_DecRef(ptr %shadow)
+  br label %fail
+done:
+  call void @Py_IncRef(ptr @_Py_NoneStruct)
+  ret ptr @_Py_NoneStruct
+slow:
+  %result = call ptr @PyObject_Vectorcall(ptr %in_python, ptr %args, i64 3, ptr null)
+  ret ptr %result
+fail:
+  ret ptr null
+}
+
+; (back, d, shadows) of an item of a dict: a back is (zyg_pull_dict_item, y, key). `self` as above.
+define ptr @zyg_pull_dict_item(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {
+entry:
+"""
+    + _SELF
+    + """
+  %back = at ptr, %args, 0
+  %d = at ptr, %args, 1
+  %shadows = at ptr, %args, 2
+  %nothing = icmp eq ptr %d, @_Py_NoneStruct
+  br i1 %nothing, label %done, label %look
+look:
+  %type = field ptr, %shadows, $OB_TYPE
+  %ours = icmp eq ptr %type, %class
+  br i1 %ours, label %begin, label %slow
+begin:
+  %y = item %back, 1
+  %key = item %back, 2
+  %dict = call i32 @has_dict(ptr %shadows, ptr %words, ptr %y)
+  switch i32 %dict, label %fail [ i32 1, label %find
+                                  i32 0, label %slow ]
+find:
+  %target = call ptr @dict_of(ptr %shadows, ptr %words, ptr %y)
+  %no_target = icmp eq ptr %target, null
+  br i1 %no_target, label %fail, label %add
+add:
+  %undone = call i32 @add_item(ptr %target, ptr %key, ptr %d, ptr %general)
+  %added = icmp eq i32 %undone, 0
+  br i1 %added, label %done, label %fail
+done:
+  call void @Py_IncRef(ptr @_Py_NoneStruct)
+  ret ptr @_Py_NoneStruct
+slow:
+  %result = call ptr @PyObject_Vectorcall(ptr %in_python, ptr %args, i64 3, ptr null)
+  ret ptr %result
+fail:
+  ret ptr null
+}
+
 ; (shadows, sequence, places, ds): add the items of a list to the cotangents of the items of a sequence at places, a tuple or list of ints.
 ; `self` as above.
 define ptr @zyg_add_at_places(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {
@@ -1211,6 +1342,188 @@ slow:
   ret ptr %result
 fail:
   ret ptr null
+}
+
+; (key): whether a key of a dict is text, bytes, an int, a bool or None, exactly, or a tuple of these. `self` is (what does the same in
+; Python).
+define ptr @zyg_is_label(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {
+entry:
+  %key = at ptr, %args, 0
+  %type = field ptr, %key, $OB_TYPE
+  %tuple = icmp eq ptr %type, @PyTuple_Type
+  br i1 %tuple, label %items, label %one
+one:
+  %alone = call i1 @is_plain(ptr %key)
+  br i1 %alone, label %yes, label %no
+items:
+  %count = field i64, %key, $OB_SIZE
+  br label %each.test
+each.test:
+  %k = phi i64 [ 0, %items ], [ %k1, %each ]
+  %more = icmp slt i64 %k, %count
+  br i1 %more, label %each, label %yes
+each:
+  %item = item %key, %k
+  %plain = call i1 @is_plain(ptr %item)
+  %k1 = add i64 %k, 1
+  br i1 %plain, label %each.test, label %no
+yes:
+  call void @Py_IncRef(ptr @_Py_TrueStruct)
+  ret ptr @_Py_TrueStruct
+no:
+  call void @Py_IncRef(ptr @_Py_FalseStruct)
+  ret ptr @_Py_FalseStruct
+}
+
+define internal i1 @is_plain(ptr %x) {
+  %type = field ptr, %x, $OB_TYPE
+  %int = icmp eq ptr %type, @PyLong_Type
+  %text = icmp eq ptr %type, @PyUnicode_Type
+  %bool = icmp eq ptr %type, @PyBool_Type
+  %bytes = icmp eq ptr %type, @PyBytes_Type
+  %none = icmp eq ptr %x, @_Py_NoneStruct
+  %a = or i1 %int, %text
+  %b = or i1 %bool, %bytes
+  %c = or i1 %a, %b
+  %plain = or i1 %c, %none
+  ret i1 %plain
+}
+
+; Whether `a < b`, of two floats, or of two tuples that begin with different floats: 1 or 0; -1 where something else is compared.
+define internal i32 @order(ptr %a, ptr %b) {
+  %a_type = field ptr, %a, $OB_TYPE
+  %b_type = field ptr, %b, $OB_TYPE
+  %one_type = icmp eq ptr %a_type, %b_type
+  br i1 %one_type, label %float.test, label %unknown
+float.test:
+  %float = icmp eq ptr %a_type, @PyFloat_Type
+  br i1 %float, label %floats, label %tuple.test
+floats:
+  %x = field double, %a, $FLOAT_VALUE
+  %y = field double, %b, $FLOAT_VALUE
+  %less = fcmp olt double %x, %y
+  %answer = zext i1 %less to i32
+  ret i32 %answer
+tuple.test:
+  %tuple = icmp eq ptr %a_type, @PyTuple_Type
+  br i1 %tuple, label %sizes, label %unknown
+sizes:
+  %a_size = field i64, %a, $OB_SIZE
+  %b_size = field i64, %b, $OB_SIZE
+  %a_some = icmp sgt i64 %a_size, 0
+  %b_some = icmp sgt i64 %b_size, 0
+  %some = and i1 %a_some, %b_some
+  br i1 %some, label %firsts, label %unknown
+firsts:
+  %p = item %a, 0
+  %q = item %b, 0
+  %p_type = field ptr, %p, $OB_TYPE
+  %q_type = field ptr, %q, $OB_TYPE
+  %p_float = icmp eq ptr %p_type, @PyFloat_Type
+  %q_float = icmp eq ptr %q_type, @PyFloat_Type
+  %numbers = and i1 %p_float, %q_float
+  br i1 %numbers, label %compare, label %unknown
+compare:
+  %u = field double, %p, $FLOAT_VALUE
+  %v = field double, %q, $FLOAT_VALUE
+  %first_less = fcmp olt double %u, %v
+  br i1 %first_less, label %yes, label %greater.test
+greater.test:
+  %greater = fcmp ogt double %u, %v
+  br i1 %greater, label %no, label %unknown
+yes:
+  ret i32 1
+no:
+  ret i32 0
+unknown:
+  ret i32 -1
+}
+
+; (heap, item): where `heappush` puts an item. `self` is (what does the same in Python): that is asked where `order` does not know.
+define ptr @zyg_place_up(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {
+entry:
+  %heap = at ptr, %args, 0
+  %item = at ptr, %args, 1
+  %count = field i64, %heap, $OB_SIZE
+  %places = field ptr, %heap, $LIST_ITEMS
+  br label %test
+test:
+  %at = phi i64 [ %count, %entry ], [ %above, %compare ]
+  %more = icmp sgt i64 %at, 0
+  br i1 %more, label %look, label %found
+look:
+  %before = sub i64 %at, 1
+  %above = ashr i64 %before, 1
+  %other = at ptr, %places, %above
+  %below = call i32 @order(ptr %item, ptr %other)
+  %known = icmp sge i32 %below, 0
+  br i1 %known, label %compare, label %slow
+compare:
+  %less = icmp eq i32 %below, 1
+  br i1 %less, label %test, label %found
+found:
+  %place = call ptr @PyLong_FromLongLong(i64 %at)
+  ret ptr %place
+slow:
+  %in_python = item %self, 0
+  %result = call ptr @PyObject_Vectorcall(ptr %in_python, ptr %args, i64 2, ptr null)
+  ret ptr %result
+}
+
+; (heap, item, count): where an item comes that is put at the root of a heap of so many items. `self` as above.
+define ptr @zyg_place_down(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {
+entry:
+  %heap = at ptr, %args, 0
+  %item = at ptr, %args, 1
+  %count_object = at ptr, %args, 2
+  %count = call i64 @PyLong_AsSsize_t(ptr %count_object)
+  %places = field ptr, %heap, $LIST_ITEMS
+  br label %down.test
+down.test:
+  %at = phi i64 [ 0, %entry ], [ %left, %one ], [ %chosen, %choose ]
+  %twice = shl i64 %at, 1
+  %left = add i64 %twice, 1
+  %inner = icmp slt i64 %left, %count
+  br i1 %inner, label %sides, label %up.test
+sides:
+  %right = add i64 %left, 1
+  %two = icmp slt i64 %right, %count
+  br i1 %two, label %both, label %one
+one:
+  br label %down.test
+both:
+  %a = at ptr, %places, %left
+  %b = at ptr, %places, %right
+  %smaller = call i32 @order(ptr %a, ptr %b)
+  %known = icmp sge i32 %smaller, 0
+  br i1 %known, label %choose, label %slow
+choose:
+  %is_left = icmp eq i32 %smaller, 1
+  %chosen = select i1 %is_left, i64 %left, i64 %right
+  br label %down.test
+up.test:
+  %here = phi i64 [ %at, %down.test ], [ %above, %climb ]
+  %more = icmp sgt i64 %here, 0
+  br i1 %more, label %look, label %found
+look:
+  %other = at ptr, %places, %here
+  %below = call i32 @order(ptr %item, ptr %other)
+  %sure = icmp sge i32 %below, 0
+  br i1 %sure, label %compare, label %slow
+compare:
+  %less = icmp eq i32 %below, 1
+  br i1 %less, label %climb, label %found
+climb:
+  %before = sub i64 %here, 1
+  %above = ashr i64 %before, 1
+  br label %up.test
+found:
+  %place = call ptr @PyLong_FromLongLong(i64 %here)
+  ret ptr %place
+slow:
+  %in_python = item %self, 0
+  %result = call ptr @PyObject_Vectorcall(ptr %in_python, ptr %args, i64 3, ptr null)
+  ret ptr %result
 }
 
 ; (list): whether all items are floats and ints, exactly. `self` is (what does the same in Python, also for other containers).
