@@ -107,6 +107,9 @@ case(np.vander, lambda a: np.vander(a), a=A("n", "dl", "unit"))
 case(np.vander, lambda a: np.vander(a, 4, increasing=True), a=A("n", "d", "unit"))
 case(np.meshgrid, lambda a, b: np.meshgrid(a, b), a=A("n", "dl"), b=A("m", "dl"))
 case(np.meshgrid, lambda a, b: np.meshgrid(a, b, indexing="ij"), a=A("n", "dl"), b=A("m", "dl"))
+case(np.meshgrid, lambda a, b: np.meshgrid(a, b, copy=False), a=A("n|n k", "dl"), b=A("m", "dl"))
+case(np.meshgrid, lambda a, b: np.meshgrid(a, b, copy=False, sparse=True), a=A("n|n k", "dl"), b=A("m", "dl"))
+case(np.meshgrid, lambda a, b: np.meshgrid(a, b, a, copy=False, indexing="ij"), a=A("n", "dl"), b=A("m", "d"))
 case(
     np.fromfunction,
     lambda n: np.fromfunction(lambda i, j: i + 2 * j, (n, 3)),
