@@ -222,7 +222,7 @@ def compared(x, n):
 def test_none_beside_a_number_that_may_be_of_several_classes(f):
     x = np.array([1.0, 2.0])
     assert zyg.jit(f)(x, 1) == f(x, 1)
-    with pytest.raises(TypeError, match="'int or numpy.float64'"):
+    with pytest.raises(TypeError, match=r"'int or numpy\.float64'"):
         zyg.jit(f)(x, 0)
 
 
