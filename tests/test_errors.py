@@ -126,6 +126,50 @@ def test_functions_of_packages_are_not_for_jit_and_say_so_without_their_source()
         zyg.jit(lambda x: special.ellipj(x, 0.2)[0])(0.3)
 
 
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("sqrtm", r"np\.linalg\.eigh\(A\).*np\.sqrt\(w\)"),
+        ("eigvalsh", r"np\.linalg\.eigvalsh"),
+        ("circulant", r"@zyg\.adjoint\(scipy\.linalg\.circulant\)"),
+    ],
+)
+def test_what_a_package_does_in_its_own_code_is_refused_where_it_is_called(name, remedy):
+    linalg = pytest.importorskip("scipy.linalg")
+    called = getattr(linalg, name)
+    with pytest.raises(
+        zyg.Unsupported, match=rf"^scipy\.linalg\.{name}, whose .*\n  File .*test_errors.*\n.*\n.*\ninstead: .*{remedy}"
+    ) as caught:
+        zyg.jit(lambda A: np.sum(called(A)))(np.eye(2))
+    assert "site-packages" not in str(caught.value)
+
+
+def test_what_is_said_in_the_place_of_sqrtm_is_true():
+    linalg = pytest.importorskip("scipy.linalg")
+
+    def root(A):
+        w, V = np.linalg.eigh(A)
+        return V @ np.diag(np.sqrt(w)) @ V.T
+
+    A = np.array([[2.0, 0.5], [0.5, 1.0]])
+    np.testing.assert_allclose(zyg.jit(root)(A), linalg.sqrtm(A), rtol=1e-13)
+    np.testing.assert_allclose(zyg.grad(lambda A: np.sum(root(A) ** 2))(A), np.eye(2), atol=1e-13)  # of the trace
+
+
+def test_as_strided_says_what_to_write():
+    def pairs(x):
+        return np.sum(np.lib.stride_tricks.as_strided(x, (2, 2), (8, 8)))
+
+    remedy = r"\n  File .*\n.*as_strided.*\n.*\ninstead: np\.lib\.stride_tricks\.sliding_window_view\(x, n\) for windows, np\.broadcast_to"
+    with pytest.raises(zyg.Unsupported, match=rf"^np\.lib\.stride_tricks\.as_strided, which is not.*{remedy}"):
+        zyg.jit(pairs)(np.arange(3.0))
+    with (
+        pytest.warns(zyg.FallbackWarning),
+        pytest.raises(zyg.Unsupported, match=rf"elements share memory.*through Python{remedy}"),
+    ):
+        zyg.gradient(pairs, np.arange(3.0))
+
+
 def test_a_text_for_an_element_is_named():
     def f(a):
         a[1] = "x"

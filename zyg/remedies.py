@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .homes import found, home
+from .homes import found, home, public_module
 
 _EQUATION = (
     "the derivative of a solution follows from its equation: 'Implicit differentiation' in docs/custom-adjoints.md"
@@ -23,6 +23,26 @@ _RULES = {"scipy.optimize": _EQUATION, "scipy.integrate": _INTEGRAL}
 _TEXT = "write the expression as Python code, or make a function of the text outside: f = eval('lambda x: ...')"
 _NO_MATRIX = "use arrays of two axes, np.asarray(x), with @ for products"
 _TIMES = "take the number outside of the function, (a - b).days for instance, and pass it"
+_OF_SYMMETRIC = "of a symmetric matrix: w, V = np.linalg.eigh(A), and V @ np.diag({}) @ V.T"
+# What zyg knows, in their place.
+_EQUIVALENT = {
+    "numpy.lib.stride_tricks.as_strided": "np.lib.stride_tricks.sliding_window_view(x, n) for windows, np.broadcast_to(x, shape) for what is "
+    "repeated, slices and x.reshape(...) for other views",
+    "scipy.linalg.sqrtm": _OF_SYMMETRIC.format("np.sqrt(w)"),
+    "scipy.linalg.logm": _OF_SYMMETRIC.format("np.log(w)"),
+    "scipy.linalg.cosm": _OF_SYMMETRIC.format("np.cos(w)"),
+    "scipy.linalg.sinm": _OF_SYMMETRIC.format("np.sin(w)"),
+    "scipy.linalg.tanhm": _OF_SYMMETRIC.format("np.tanh(w)"),
+    "scipy.linalg.signm": _OF_SYMMETRIC.format("np.sign(w)"),
+    "scipy.linalg.fractional_matrix_power": _OF_SYMMETRIC.format("w**t"),
+    "scipy.integrate.trapezoid": "np.trapezoid",
+    "scipy.signal.convolve": "np.convolve",
+    "scipy.linalg.svdvals": "np.linalg.svd(A, compute_uv=False)",
+    "scipy.linalg.toeplitz": "of a column c: c[np.abs(np.arange(n)[:, None] - np.arange(n))], where n is len(c)",
+} | {
+    f"scipy.linalg.{name}": f"np.linalg.{name}"
+    for name in ("eig", "eigh", "eigvals", "eigvalsh", "lstsq", "norm", "pinv", "qr", "svd")
+}
 # What to write instead, natively and through Python,
 _EITHER_WAY = {
     "builtins.eval": _TEXT,
@@ -87,7 +107,7 @@ def remedy(name: str) -> str | None:
     >>> remedy("scipy.optimize.brentq") == remedy("scipy.optimize"), remedy("scipy.optimizer.f"), remedy("eval") == remedy("builtins.eval")
     (True, None, True)
     """
-    return _find(_INSTEAD, name) or _find(_RULES, name)
+    return _find(_INSTEAD, name) or _find(_EQUIVALENT, name) or _find(_RULES, name)
 
 
 def remedy_for(x: Any) -> str | None:
@@ -135,6 +155,7 @@ def qualified(function: Any) -> str:
     if not isinstance(getattr(function, "__qualname__", None), str) and not isinstance(function, np.ufunc):
         function = type(function)
     module, name = home(function), function.__name__ if isinstance(function, np.ufunc) else function.__qualname__
+    module = public_module(module, name, function)
     public = module.lstrip("_")
     if public != module and found(public, name) is function:
         module = public
@@ -146,7 +167,8 @@ def instead_of(function: Any) -> str:
     name = qualified(function)
     known = remedy(name)
     if known is not None:
-        return known
+        known = f"{OUTSIDE}; {known}" if known in _RULES.values() else known
+        return known if name not in _EQUIVALENT else f"{known}; or give it a rule: @zyg.adjoint({name}, returns=...)"
     if "." not in name or name.partition(".")[0] in sys.stdlib_module_names:
         return OUTSIDE
     if name.rpartition(".")[2].startswith("_"):
@@ -163,8 +185,10 @@ def rule_of(name: str) -> str:
     known = _find(_EITHER_WAY, name)
     if known is not None:
         return known
-    about = _find(_RULES, name)
-    return f"give it a rule with @zyg.adjoint({name})" + (f" ({about})" if about is not None else "")
+    rule, about, other = f"give it a rule with @zyg.adjoint({name})", _find(_RULES, name), _find(_EQUIVALENT, name)
+    if other is not None:
+        return f"{other}; or {rule}"
+    return rule + (f" ({about})" if about is not None else "")
 
 
 __all__ = ["OUTSIDE", "instead_of", "qualified", "remedy", "remedy_for", "remedy_in", "rule_of"]
