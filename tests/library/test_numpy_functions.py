@@ -8,6 +8,7 @@ import pytest
 
 import zyg
 from zyg.errors import Unsupported
+from zyg.pipeline import timings
 
 from ..turns import each_in_long_turn, each_in_turn
 
@@ -247,3 +248,11 @@ def test_derivatives(n):
 def test_what_is_refused_is_named(function, text):
     with pytest.raises(Unsupported, match=text):
         zyg.jit(function)(np.ones(3))
+
+
+def test_turns_that_are_an_argument_are_one_program():
+    f = zyg.jit(lambda a, k: np.rot90(a, k))
+    with timings() as times:
+        for k in (0, 1, 2, 3, -1):
+            np.testing.assert_array_equal(f(A, k), np.rot90(A, k))
+    assert sum(stage == "native" for _, stage, _ in times) == 1

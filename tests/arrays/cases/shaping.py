@@ -244,6 +244,8 @@ for _name in ("flip", "fliplr", "flipud"):
     )
 case(np.flip, lambda a: np.flip(a, axis=1), a=A("n m|n m k", "dl"), exact=True)
 case(np.rot90, lambda a: np.rot90(a), a=A("n m", "dl"), exact=True)
+case(np.rot90, lambda a, k: np.rot90(a, k), a=A("n m|n m k", "dl"), k=Num("l", choices=(0, 1, 2, 3, -1, 6)), exact=True)
+case(np.rot90, lambda a, k: np.rot90(a, k, (2, 0)), a=A("n m k", "d"), k=Num("l", choices=(0, 1, 2, 3)), exact=True)
 case(np.roll, lambda a: np.roll(a, 2), a=A("n|n m", "dl"), exact=True)
 case(np.roll, lambda a, s: np.roll(a, s, axis=0), a=A("n|n m", "dl"), s=Num("l", "finite"), exact=True)
 case(np.tile, lambda a: np.tile(a, 2), a=A("n|n m", "dl"), exact=True)
