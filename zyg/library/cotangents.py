@@ -4,7 +4,7 @@ named tuples for structs and for what functions captured."""
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -445,18 +445,18 @@ def made_an_array(e: Evaluator, wanted: Abstract, given: Abstract) -> Abstract:
         and given.type.dtype == type.dtype
     ):
         return given
-    if not isinstance(given, ArrayValue) and not _is_of_numbers(e, given):
+    if not isinstance(given, ArrayValue) and not _is_of_numbers(e, given, is_number if real else is_numeric):
         return given
     dtype = arrays.numpy_dtype(type.dtype) if real else np.dtype(complex)
     return e.call(known(np.asarray), [given, Known(dtype)])
 
 
-def _is_of_numbers(e: Evaluator, v: Abstract) -> bool:
+def _is_of_numbers(e: Evaluator, v: Abstract, of: Callable[[Abstract], bool]) -> bool:
     """Whether a list or a tuple has numbers in it, and such lists and tuples, alone."""
     if isinstance(v, Reference) and e.heap[v.id].kind == "growing":
         return True
     items = known_items(e, v)
-    return items is not None and all(is_numeric(i) or _is_of_numbers(e, i) for i in items)
+    return items is not None and all(of(i) or _is_of_numbers(e, i, of) for i in items)
 
 
 def number_as(e: Evaluator, v: Abstract, type: Type) -> Value:
