@@ -270,6 +270,10 @@ case(
     a=A("n m", "dfl", "finite", least=1),
 )
 case(np.pad, lambda a: np.pad(a, 2, mode="edge"), a=A("n", "dl", least=1), exact=True)
+case(np.pad, lambda a: np.pad(a, ((2, 1), (0, 3)), mode="edge"), a=A("n m", "dl", least=1), exact=True)
+case(np.pad, lambda a: np.pad(a, ((5, 1), (0, 4)), mode="reflect"), a=A("n m", "dl", least=1), exact=True)
+case(np.pad, lambda a: np.pad(a, (4, 5), mode="symmetric"), a=A("n|n m", "d", least=1), exact=True)
+case(np.pad, lambda a: np.pad(a, ((1, 4), (3, 0)), mode="wrap"), a=A("n m", "dl", least=1), exact=True)
 case(np.resize, lambda a: np.resize(a, (2, 3)), a=A("n|n m", "dl", least=1), exact=True)
 
 # ------------------------------------------------------------------------------------------------- joining and splitting
