@@ -196,3 +196,32 @@ def test_arrays_without_memory_are_refused_in_numpys_words(make):
 def test_without_memory_for_a_shape_that_is_not_known():
     with pytest.raises(MemoryError, match="Unable to allocate an array with 1 axis and data type float64"):
         zyg.jit(lambda n: np.empty(n))(10**15)
+
+
+@pytest.mark.parametrize(
+    ("called", "written"),
+    [
+        (lambda x: list.__iadd__([x[0]], [x[1]]), r"x \+= y"),
+        (lambda x: [x[0]].__iadd__([x[1]]), r"x \+= y"),
+        (lambda x: x.__rsub__(x), "y - x"),
+        (lambda x: np.ndarray.__getitem__(x, 0), r"x\[i\]"),
+        (lambda x: [x[0]].__len__(), r"len\(x\)"),
+    ],
+)
+def test_methods_of_operators_name_the_operator(called, written):
+    with pytest.raises(zyg.Unsupported, match=rf"test_errors[\s\S]*\ninstead: write the operator: {written}$"):
+        zyg.jit(called)(np.ones(2))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "conversion"),
+    [
+        (np.complex64, "complex128"), (np.float16, "float32"), (np.longdouble, "float64"), (np.int16, "int64"), (np.uint64, "float64"),
+        (object, "float64"),
+    ],
+)  # fmt: skip
+def test_arrays_of_other_numbers_say_how_they_are_converted(dtype, conversion):
+    with pytest.raises(
+        TypeError, match=rf"argument 'x': an array of dtype .*\ninstead: convert it.*x\.astype\(np\.{conversion}\)"
+    ):
+        zyg.jit(lambda x: x * x)(np.ones(2, dtype))

@@ -145,6 +145,35 @@ def remedy_in(filename: str, function: str = "") -> str:
     return _INSTEAD[name] if name and "/site-packages/" not in path else OUTSIDE
 
 
+_SYMBOLS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@", "lshift": "<<",
+    "rshift": ">>", "and": "&", "or": "|", "xor": "^", "lt": "<", "le": "<=", "eq": "==", "ne": "!=", "gt": ">", "ge": ">=",
+}  # fmt: skip
+_FORMS = {
+    "neg": "-x", "pos": "+x", "invert": "~x", "abs": "abs(x)", "len": "len(x)", "getitem": "x[i]", "setitem": "x[i] = y",
+    "delitem": "del x[i]", "contains": "y in x", "iter": "iter(x)", "next": "next(x)", "float": "float(x)", "int": "int(x)",
+    "bool": "bool(x)", "complex": "complex(x)", "round": "round(x)", "divmod": "divmod(x, y)", "reversed": "reversed(x)",
+}  # fmt: skip
+
+
+def operator_for(method: str) -> str | None:
+    """How users write what is a special method of built-in classes.
+
+    >>> operator_for("__iadd__"), operator_for("__rsub__"), operator_for("__len__"), operator_for("__enter__"), operator_for("append")
+    ('x += y', 'y - x', 'len(x)', None, None)
+    """
+    if not (method.startswith("__") and method.endswith("__")):
+        return None
+    name = method[2:-2]
+    if name in _FORMS:
+        return _FORMS[name]
+    for prefix, form in (("", "x {} y"), ("i", "x {}= y"), ("r", "y {} x")):
+        symbol = _SYMBOLS.get(name.removeprefix(prefix)) if name.startswith(prefix) else None
+        if symbol is not None:
+            return form.format(symbol)
+    return None
+
+
 def qualified(function: Any) -> str:
     """The name of a function, a class, or a method that is bound, with the module that users have it from.
 
@@ -191,4 +220,4 @@ def rule_of(name: str) -> str:
     return rule + (f" ({about})" if about is not None else "")
 
 
-__all__ = ["OUTSIDE", "instead_of", "qualified", "remedy", "remedy_for", "remedy_in", "rule_of"]
+__all__ = ["OUTSIDE", "instead_of", "operator_for", "qualified", "remedy", "remedy_for", "remedy_in", "rule_of"]

@@ -17,7 +17,7 @@ from zyg import rules
 from zyg.errors import Unsupported, in_library
 from zyg.homes import home
 from zyg.library import registry
-from zyg.remedies import instead_of, qualified, remedy
+from zyg.remedies import instead_of, operator_for, qualified, remedy
 from zyg.transforms import Transform, transform_of
 from zyg.typeof import plain_class
 
@@ -370,7 +370,7 @@ _METHODS_IN_C = (
 
 def _as_method(name: str) -> str:
     if name.startswith("__"):
-        return "write the operator, in a function: lambda x, y: x * y"
+        return f"write the operator: {operator_for(name) or 'x * y'}"
     return f"call it as a method, in a function: lambda x, *args: x.{name}(*args)"
 
 
