@@ -225,3 +225,20 @@ def test_arrays_of_other_numbers_say_how_they_are_converted(dtype, conversion):
         TypeError, match=rf"argument 'x': an array of dtype .*\ninstead: convert it.*x\.astype\(np\.{conversion}\)"
     ):
         zyg.jit(lambda x: x * x)(np.ones(2, dtype))
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_wrong_uses_say_what_was_found_and_what_to_write():
+    x, objects = np.array([1.0, 2.0]), np.array([1.0], object)
+    cases = {
+        r"argnums is .* the positions of arguments \(0 is the first\), not 'x'": lambda: zyg.grad(lambda x: x, "x"),
+        r"not None, as that of a function without `return`": lambda: zyg.jacobian(lambda x: None, x),
+        r"a structure of such, not a str": lambda: zyg.jacobian(lambda x: "a", x),
+        r"argument 'z' of .* is an array of objects.*x\.astype\(float\)": lambda: zyg.grad(lambda y, z: y)(
+            1.0, objects
+        ),
+        r"instead: return a number, such as its sum.*: the hessian is of": lambda: zyg.hessian(lambda x: x * x, x),
+    }
+    for message, call in cases.items():
+        with pytest.raises(TypeError, match=message):
+            call()

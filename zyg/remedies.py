@@ -88,6 +88,7 @@ _INSTEAD = _EITHER_WAY | {
     "operator.attrgetter": "write it as a function: lambda x: x.name",
     "operator.methodcaller": "write it as a function: lambda x: x.method()",
     "datetime": _TIMES,
+    "zyg.params.Params": "pass the arrays that it is by as arguments, zyg.gradient(f, W, b), or differentiate by parameters outside of compiled code",
     "decimal": "use floats, or convert it outside of the function: float(d)",
     "fractions": "use floats: 1 / 3",
     "enum": "take the member itself for a number, of a class derived from enum.IntEnum, or from float and enum.Enum; or keep the numbers in "
