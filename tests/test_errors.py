@@ -126,6 +126,50 @@ def test_functions_of_packages_are_not_for_jit_and_say_so_without_their_source()
         zyg.jit(lambda x: special.ellipj(x, 0.2)[0])(0.3)
 
 
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("sqrtm", r"np\.linalg\.eigh\(A\).*np\.sqrt\(w\)"),
+        ("eigvalsh", r"np\.linalg\.eigvalsh"),
+        ("circulant", r"@zyg\.adjoint\(scipy\.linalg\.circulant\)"),
+    ],
+)
+def test_what_a_package_does_in_its_own_code_is_refused_where_it_is_called(name, remedy):
+    linalg = pytest.importorskip("scipy.linalg")
+    called = getattr(linalg, name)
+    with pytest.raises(
+        zyg.Unsupported, match=rf"^scipy\.linalg\.{name}, whose .*\n  File .*test_errors.*\n.*\n.*\ninstead: .*{remedy}"
+    ) as caught:
+        zyg.jit(lambda A: np.sum(called(A)))(np.eye(2))
+    assert "site-packages" not in str(caught.value)
+
+
+def test_what_is_said_in_the_place_of_sqrtm_is_true():
+    linalg = pytest.importorskip("scipy.linalg")
+
+    def root(A):
+        w, V = np.linalg.eigh(A)
+        return V @ np.diag(np.sqrt(w)) @ V.T
+
+    A = np.array([[2.0, 0.5], [0.5, 1.0]])
+    np.testing.assert_allclose(zyg.jit(root)(A), linalg.sqrtm(A), rtol=1e-13)
+    np.testing.assert_allclose(zyg.grad(lambda A: np.sum(root(A) ** 2))(A), np.eye(2), atol=1e-13)  # of the trace
+
+
+def test_as_strided_says_what_to_write():
+    def pairs(x):
+        return np.sum(np.lib.stride_tricks.as_strided(x, (2, 2), (8, 8)))
+
+    remedy = r"\n  File .*\n.*as_strided.*\n.*\ninstead: np\.lib\.stride_tricks\.sliding_window_view\(x, n\) for windows, np\.broadcast_to"
+    with pytest.raises(zyg.Unsupported, match=rf"^np\.lib\.stride_tricks\.as_strided, which is not.*{remedy}"):
+        zyg.jit(pairs)(np.arange(3.0))
+    with (
+        pytest.warns(zyg.FallbackWarning),
+        pytest.raises(zyg.Unsupported, match=rf"elements share memory.*through Python{remedy}"),
+    ):
+        zyg.gradient(pairs, np.arange(3.0))
+
+
 def test_a_text_for_an_element_is_named():
     def f(a):
         a[1] = "x"
@@ -152,3 +196,49 @@ def test_arrays_without_memory_are_refused_in_numpys_words(make):
 def test_without_memory_for_a_shape_that_is_not_known():
     with pytest.raises(MemoryError, match="Unable to allocate an array with 1 axis and data type float64"):
         zyg.jit(lambda n: np.empty(n))(10**15)
+
+
+@pytest.mark.parametrize(
+    ("called", "written"),
+    [
+        (lambda x: list.__iadd__([x[0]], [x[1]]), r"x \+= y"),
+        (lambda x: [x[0]].__iadd__([x[1]]), r"x \+= y"),
+        (lambda x: x.__rsub__(x), "y - x"),
+        (lambda x: np.ndarray.__getitem__(x, 0), r"x\[i\]"),
+        (lambda x: [x[0]].__len__(), r"len\(x\)"),
+    ],
+)
+def test_methods_of_operators_name_the_operator(called, written):
+    with pytest.raises(zyg.Unsupported, match=rf"test_errors[\s\S]*\ninstead: write the operator: {written}$"):
+        zyg.jit(called)(np.ones(2))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "conversion"),
+    [
+        (np.complex64, "complex128"), (np.float16, "float32"), (np.longdouble, "float64"), (np.int16, "int64"), (np.uint64, "float64"),
+        (object, "float64"),
+    ],
+)  # fmt: skip
+def test_arrays_of_other_numbers_say_how_they_are_converted(dtype, conversion):
+    with pytest.raises(
+        TypeError, match=rf"argument 'x': an array of dtype .*\ninstead: convert it.*x\.astype\(np\.{conversion}\)"
+    ):
+        zyg.jit(lambda x: x * x)(np.ones(2, dtype))
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_wrong_uses_say_what_was_found_and_what_to_write():
+    x, objects = np.array([1.0, 2.0]), np.array([1.0], object)
+    cases = {
+        r"argnums is .* the positions of arguments \(0 is the first\), not 'x'": lambda: zyg.grad(lambda x: x, "x"),
+        r"not None, as that of a function without `return`": lambda: zyg.jacobian(lambda x: None, x),
+        r"a structure of such, not a str": lambda: zyg.jacobian(lambda x: "a", x),
+        r"argument 'z' of .* is an array of objects.*x\.astype\(float\)": lambda: zyg.grad(lambda y, z: y)(
+            1.0, objects
+        ),
+        r"instead: return a number, such as its sum.*: the hessian is of": lambda: zyg.hessian(lambda x: x * x, x),
+    }
+    for message, call in cases.items():
+        with pytest.raises(TypeError, match=message):
+            call()

@@ -181,3 +181,23 @@ PARAMS = zyg.Params([W])
 
 def test_a_jitted_loss():
     assert zyg.gradient(zyg.jit(loss), zyg.Params([b]))[b].tolist() == by_hand()[1].tolist()
+
+
+def test_what_does_not_take_parameters_says_so():
+    """jvp gave the sum of the gradient: silently wrong."""
+    w = np.array([1.0, 3.0])
+    loss = lambda: np.sum(w * w)
+    by = zyg.Params([w])
+    for call in (
+        lambda: zyg.jvp(loss, (by,), (np.array([1.0, 0.0]),)),
+        lambda: zyg.pushforward(loss, by),
+        lambda: zyg.grad(loss)(by),
+        lambda: zyg.derivative(loss)(by),
+        lambda: zyg.hessian(loss, by),
+    ):
+        with pytest.raises(TypeError, match="does not take Params; gradient, withgradient and pullback do"):
+            call()
+    with pytest.raises(TypeError, match=r"zyg\.Params\(\[W, b\]\), not zyg\.Params\(W, b\)"):
+        zyg.Params(w, w)
+    with pytest.raises(zyg.Unsupported, match=r"instead: pass the arrays .* as arguments, zyg\.gradient\(f, W, b\)"):
+        zyg.jit(lambda: zyg.gradient(loss, zyg.Params([w])))()

@@ -7,6 +7,7 @@ import pytest
 
 import zyg
 from tests.turns import each_in_turn
+from zyg.errors import Misuse
 
 pytestmark = [each_in_turn, pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")]
 
@@ -113,3 +114,69 @@ def test_cotangents_through_python_are_read_as_natively():
             zyg.pullback(way(pair), 3.0)[1]((1.0,))
         with pytest.raises(TypeError, match="array of real numbers, not of complex128"):
             zyg.pullback(way(array), 3.0)[1](np.ones(2) * 1j)
+
+
+def squares(a):
+    return a * a
+
+
+def differences(f, x, h):
+    """Of a function that runs in plain Python."""
+    return np.array([(f(x + h * unit) - f(x - h * unit)) / (2 * h) for unit in np.eye(len(x))])
+
+
+STANDING_FOR_ARRAYS = {
+    "list": lambda x: [x[0], 2.0],
+    "tuple": lambda x: (1, x[1]),
+    "list of run-time length": lambda x: [v for v in x],  # noqa: C416
+    "array of integers": lambda x: np.array([3, 1]),
+    "array of float32": lambda x: np.array([3, 1], np.float32),
+    "array of bools": lambda x: x > 1.5,
+}
+
+
+@pytest.mark.parametrize("name", STANDING_FOR_ARRAYS)
+def test_what_numpy_makes_an_array_of_stands_for_one_in_compiled_code(name):
+    """As it does outside."""
+    given, x = STANDING_FOR_ARRAYS[name], np.array([1.0, 2.0])
+
+    def pulled(x):
+        return zyg.pullback(squares, x)[1](given(x))[0]
+
+    def pushed(x):
+        return zyg.jvp(squares, (x,), (given(x),))[1]
+
+    for f in (pulled, pushed):
+        expected = 2.0 * x * np.array(given(x), float)
+        np.testing.assert_array_equal(f(x), expected)
+        np.testing.assert_array_equal(zyg.jit(f)(x), expected)
+        total = lambda x: np.sum(f(x) ** 2)  # noqa: B023
+        np.testing.assert_allclose(zyg.grad(total)(x), differences(total, x, 1e-5), rtol=1e-7)
+        rows = differences(lambda x: differences(total, x, 1e-4), x, 1e-4)  # noqa: B023
+        np.testing.assert_allclose(zyg.hessian(total, x), rows, rtol=1e-4, atol=1e-4)
+
+
+def test_rows_stand_for_a_matrix_and_real_numbers_for_complex_ones():
+    def matrix(A):
+        return zyg.pullback(squares, A)[1]([[1.0, 2.0], [3.0, A[0, 0]]])[0]
+
+    def complex_ones(z):
+        return zyg.pullback(squares, z)[1]([1.0, z[0]])[0]
+
+    A, z = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0 + 1.0j, 2.0 - 1.0j])
+    for f, x in ((matrix, A), (complex_ones, z)):
+        np.testing.assert_array_equal(zyg.jit(f)(x), f(x))
+
+
+def test_lists_of_another_shape_or_of_other_things_do_not():
+    x = np.array([1.0, 2.0])
+    with pytest.raises(ValueError, match=r"another shape.*length is 3, not 2"):
+        zyg.jit(lambda x: zyg.pullback(squares, x)[1]([1.0, 2.0, 3.0]))(x)
+    for given in ([[1.0, 2.0]], [None, 1.0], ["a", "b"], 1.0, [1.0, 1j]):
+        with pytest.raises(Misuse, match=r"its value is array[\s\S]*back\(given\)[\s\S]*instead: give"):
+
+            def f(x):
+                back = zyg.pullback(squares, x)[1]
+                return back(given)  # noqa: B023
+
+            zyg.jit(f)(x)

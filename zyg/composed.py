@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from . import params
 from .errors import Misuse
 from .named import UnknownName, by_names
 from .rules import users_rules, users_tangent_rules
@@ -303,6 +304,7 @@ def pushed_by(
 ) -> tuple[Any, Any]:
     """The function runs once: its pullback, which `pulled` gives, refers to the arguments as they were, and to what else of them it
     has by name."""
+    params.refuse("pushforward", args)
     given = twins(args)
     value, back = pulled(function, args, keywords)
     form = twins(value)

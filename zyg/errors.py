@@ -13,24 +13,10 @@ import types
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from .homes import found
 from .remedies import OUTSIDE, remedy_in
 
 if TYPE_CHECKING:
     from .ir.core import Position
-
-
-def public_module(module: str, name: str, function: object) -> str:
-    """The module that users have a function from: `scipy.special` for one that says it is from `scipy.special._lambertw`.
-
-    >>> import json
-    >>> public_module("json", "dumps", json.dumps), public_module("json._private", "dumps", json.dumps)
-    ('json', 'json')
-    """
-    parts = module.split(".")
-    private = next((n for n, part in enumerate(parts) if n and part.startswith("_")), len(parts))
-    public = ".".join(parts[:private])
-    return public if found(public, name) is getattr(function, "__func__", function) else module
 
 
 class ZygError(Exception):

@@ -20,7 +20,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from . import collecting, composed, rules, tracebacks
+from . import collecting, composed, params, rules, tracebacks
 from .departures import effects, may_be_repeated
 from .errors import FallbackWarning, Misuse, Unsupported, excerpt, in_library
 from .ir.core import Position
@@ -297,6 +297,7 @@ def fall_back(transform: Transform, args: tuple[Any, ...], keywords: dict[str, A
         function = transform.function
     if _is_asynchronous(function):  # which is refused there, too
         raise refusal.error.with_traceback(None)
+    params.refuse(transform.kind, args)
     if not refusal.announced and (
         transform.kind not in COMPOSED or (transform.kind in ("jvp", "pushforward") and rules.users_tangent_rules())
     ):
@@ -323,6 +324,14 @@ def _is_asynchronous(function: Any) -> bool:
     return isinstance(code, types.CodeType) and bool(code.co_flags & COROUTINE_FLAGS)
 
 
+def _argument(function: Any, n: int) -> str:
+    """How a message names an argument: by its parameter if that is known."""
+    code = getattr(_of_the_program(function), "__code__", None)
+    if isinstance(code, types.CodeType) and isinstance(function, types.FunctionType) and n < code.co_argcount:
+        return f"argument '{code.co_varnames[n]}' of {describe(function)}"
+    return f"argument {n} of {describe(function)}"
+
+
 def python_pullback(
     function: Any,
     args: tuple[Any, ...],
@@ -334,9 +343,11 @@ def python_pullback(
     mode, and follows tangent rules."""
     for n, x in enumerate(args):
         if isinstance(x, np.ndarray) and x.dtype.hasobject:
-            raise TypeError(f"argument {n + 1} is an array of objects, which has no gradient; pass an array of numbers")
+            raise TypeError(
+                f"{_argument(function, n)} is an array of objects, which has no gradient; pass an array of numbers, x.astype(float)"
+            )
         if isinstance(x, memoryview):
-            raise TypeError(f"argument {n + 1} is a memoryview, which has no gradient; pass np.asarray of it")
+            raise TypeError(f"{_argument(function, n)} is a memoryview, which has no gradient; pass np.asarray of it")
     value, back = _back_end().pullback(function, args, keywords, forward)
     if isinstance(value, (types.GeneratorType, _back_end().Iterator)):
         raise Misuse(

@@ -37,4 +37,17 @@ def found(module: str, name: str) -> Any:
     return x
 
 
-__all__ = ["found", "home"]
+def public_module(module: str, name: str, function: object) -> str:
+    """The module that users have a function from: `scipy.special` for one that says it is from `scipy.special._lambertw`.
+
+    >>> import json
+    >>> public_module("json", "dumps", json.dumps), public_module("json._private", "dumps", json.dumps)
+    ('json', 'json')
+    """
+    parts = module.split(".")
+    private = next((n for n, part in enumerate(parts) if n and part.startswith("_")), len(parts))
+    public = ".".join(parts[:private])
+    return public if found(public, name) is getattr(function, "__func__", function) else module
+
+
+__all__ = ["found", "home", "public_module"]

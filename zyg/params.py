@@ -38,7 +38,9 @@ class Params:
 
     __slots__ = ("_by_id",)
 
-    def __init__(self, parameters: Iterable[Any] = ()):
+    def __init__(self, parameters: Iterable[Any] = (), *others: Any):
+        if others:
+            raise TypeError("Params takes one list of arrays: zyg.Params([W, b]), not zyg.Params(W, b)")
         self._by_id: dict[int, Any] = {}
         for parameter in _taken_apart(parameters):
             self.add(parameter)
@@ -246,11 +248,17 @@ def through_python(transform: Transform, function: Any, args: tuple[Any, ...], k
 
 def _checked(kind: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Params:
     """The parameters that a call is by."""
-    if kind not in ("gradient", "withgradient", "pullback"):
-        raise TypeError(f"{kind} does not take Params; gradient, withgradient and pullback do")
+    refuse(kind, args)
     if len(args) != 1 or not isinstance(args[0], Params) or keywords:
         raise TypeError(f"{kind} by Params takes a function without arguments, and the parameters: {kind}(f, params)")
     return args[0]
+
+
+def refuse(kind: str, args: tuple[Any, ...]) -> None:
+    """Before other derivatives than those that are by parameters: the arguments of a call, or a tuple of them, are none."""
+    given = args[0] if kind == "jvp" and isinstance(args[0], tuple) else args
+    if kind not in ("gradient", "withgradient", "pullback") and any(isinstance(a, Params) for a in given):
+        raise TypeError(f"{kind} does not take Params; gradient, withgradient and pullback do")
 
 
 class ImplicitPullback:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .homes import found, home
+from .homes import found, home, public_module
 
 _EQUATION = (
     "the derivative of a solution follows from its equation: 'Implicit differentiation' in docs/custom-adjoints.md"
@@ -23,6 +23,26 @@ _RULES = {"scipy.optimize": _EQUATION, "scipy.integrate": _INTEGRAL}
 _TEXT = "write the expression as Python code, or make a function of the text outside: f = eval('lambda x: ...')"
 _NO_MATRIX = "use arrays of two axes, np.asarray(x), with @ for products"
 _TIMES = "take the number outside of the function, (a - b).days for instance, and pass it"
+_OF_SYMMETRIC = "of a symmetric matrix: w, V = np.linalg.eigh(A), and V @ np.diag({}) @ V.T"
+# What zyg knows, in their place.
+_EQUIVALENT = {
+    "numpy.lib.stride_tricks.as_strided": "np.lib.stride_tricks.sliding_window_view(x, n) for windows, np.broadcast_to(x, shape) for what is "
+    "repeated, slices and x.reshape(...) for other views",
+    "scipy.linalg.sqrtm": _OF_SYMMETRIC.format("np.sqrt(w)"),
+    "scipy.linalg.logm": _OF_SYMMETRIC.format("np.log(w)"),
+    "scipy.linalg.cosm": _OF_SYMMETRIC.format("np.cos(w)"),
+    "scipy.linalg.sinm": _OF_SYMMETRIC.format("np.sin(w)"),
+    "scipy.linalg.tanhm": _OF_SYMMETRIC.format("np.tanh(w)"),
+    "scipy.linalg.signm": _OF_SYMMETRIC.format("np.sign(w)"),
+    "scipy.linalg.fractional_matrix_power": _OF_SYMMETRIC.format("w**t"),
+    "scipy.integrate.trapezoid": "np.trapezoid",
+    "scipy.signal.convolve": "np.convolve",
+    "scipy.linalg.svdvals": "np.linalg.svd(A, compute_uv=False)",
+    "scipy.linalg.toeplitz": "of a column c: c[np.abs(np.arange(n)[:, None] - np.arange(n))], where n is len(c)",
+} | {
+    f"scipy.linalg.{name}": f"np.linalg.{name}"
+    for name in ("eig", "eigh", "eigvals", "eigvalsh", "lstsq", "norm", "pinv", "qr", "svd")
+}
 # What to write instead, natively and through Python,
 _EITHER_WAY = {
     "builtins.eval": _TEXT,
@@ -68,6 +88,7 @@ _INSTEAD = _EITHER_WAY | {
     "operator.attrgetter": "write it as a function: lambda x: x.name",
     "operator.methodcaller": "write it as a function: lambda x: x.method()",
     "datetime": _TIMES,
+    "zyg.params.Params": "pass the arrays that it is by as arguments, zyg.gradient(f, W, b), or differentiate by parameters outside of compiled code",
     "decimal": "use floats, or convert it outside of the function: float(d)",
     "fractions": "use floats: 1 / 3",
     "enum": "take the member itself for a number, of a class derived from enum.IntEnum, or from float and enum.Enum; or keep the numbers in "
@@ -87,7 +108,7 @@ def remedy(name: str) -> str | None:
     >>> remedy("scipy.optimize.brentq") == remedy("scipy.optimize"), remedy("scipy.optimizer.f"), remedy("eval") == remedy("builtins.eval")
     (True, None, True)
     """
-    return _find(_INSTEAD, name) or _find(_RULES, name)
+    return _find(_INSTEAD, name) or _find(_EQUIVALENT, name) or _find(_RULES, name)
 
 
 def remedy_for(x: Any) -> str | None:
@@ -125,6 +146,35 @@ def remedy_in(filename: str, function: str = "") -> str:
     return _INSTEAD[name] if name and "/site-packages/" not in path else OUTSIDE
 
 
+_SYMBOLS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@", "lshift": "<<",
+    "rshift": ">>", "and": "&", "or": "|", "xor": "^", "lt": "<", "le": "<=", "eq": "==", "ne": "!=", "gt": ">", "ge": ">=",
+}  # fmt: skip
+_FORMS = {
+    "neg": "-x", "pos": "+x", "invert": "~x", "abs": "abs(x)", "len": "len(x)", "getitem": "x[i]", "setitem": "x[i] = y",
+    "delitem": "del x[i]", "contains": "y in x", "iter": "iter(x)", "next": "next(x)", "float": "float(x)", "int": "int(x)",
+    "bool": "bool(x)", "complex": "complex(x)", "round": "round(x)", "divmod": "divmod(x, y)", "reversed": "reversed(x)",
+}  # fmt: skip
+
+
+def operator_for(method: str) -> str | None:
+    """How users write what is a special method of built-in classes.
+
+    >>> operator_for("__iadd__"), operator_for("__rsub__"), operator_for("__len__"), operator_for("__enter__"), operator_for("append")
+    ('x += y', 'y - x', 'len(x)', None, None)
+    """
+    if not (method.startswith("__") and method.endswith("__")):
+        return None
+    name = method[2:-2]
+    if name in _FORMS:
+        return _FORMS[name]
+    for prefix, form in (("", "x {} y"), ("i", "x {}= y"), ("r", "y {} x")):
+        symbol = _SYMBOLS.get(name.removeprefix(prefix)) if name.startswith(prefix) else None
+        if symbol is not None:
+            return form.format(symbol)
+    return None
+
+
 def qualified(function: Any) -> str:
     """The name of a function, a class, or a method that is bound, with the module that users have it from.
 
@@ -135,6 +185,7 @@ def qualified(function: Any) -> str:
     if not isinstance(getattr(function, "__qualname__", None), str) and not isinstance(function, np.ufunc):
         function = type(function)
     module, name = home(function), function.__name__ if isinstance(function, np.ufunc) else function.__qualname__
+    module = public_module(module, name, function)
     public = module.lstrip("_")
     if public != module and found(public, name) is function:
         module = public
@@ -146,7 +197,8 @@ def instead_of(function: Any) -> str:
     name = qualified(function)
     known = remedy(name)
     if known is not None:
-        return known
+        known = f"{OUTSIDE}; {known}" if known in _RULES.values() else known
+        return known if name not in _EQUIVALENT else f"{known}; or give it a rule: @zyg.adjoint({name}, returns=...)"
     if "." not in name or name.partition(".")[0] in sys.stdlib_module_names:
         return OUTSIDE
     if name.rpartition(".")[2].startswith("_"):
@@ -163,8 +215,10 @@ def rule_of(name: str) -> str:
     known = _find(_EITHER_WAY, name)
     if known is not None:
         return known
-    about = _find(_RULES, name)
-    return f"give it a rule with @zyg.adjoint({name})" + (f" ({about})" if about is not None else "")
+    rule, about, other = f"give it a rule with @zyg.adjoint({name})", _find(_RULES, name), _find(_EQUIVALENT, name)
+    if other is not None:
+        return f"{other}; or {rule}"
+    return rule + (f" ({about})" if about is not None else "")
 
 
-__all__ = ["OUTSIDE", "instead_of", "qualified", "remedy", "remedy_for", "remedy_in", "rule_of"]
+__all__ = ["OUTSIDE", "instead_of", "operator_for", "qualified", "remedy", "remedy_for", "remedy_in", "rule_of"]

@@ -57,7 +57,9 @@ def checked_argnums(argnums: Any) -> Argnums:
     numbers = []
     for number in argnums if isinstance(argnums, tuple) else (argnums,):
         if not isinstance(number, Integral) or isinstance(number, bool):
-            raise TypeError(f"argnums is an int or a tuple of ints, not {argnums!r}")
+            raise TypeError(
+                f"argnums is an int or a tuple of ints, the positions of arguments (0 is the first), not {argnums!r}"
+            )
         numbers.append(int(number))
     if len(set(numbers)) != len(numbers):
         raise ValueError(f"argnums names an argument twice: {argnums!r}")

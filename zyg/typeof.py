@@ -83,6 +83,15 @@ _NUMPY_SCALARS: dict[type, Any] = {
 } | {np.complex128: Complex(numpy=True)}
 SLICE = ("start", "stop", "step")
 _DTYPES = "float64, float32, int64, int32, uint8, bool or complex128"
+# What an array of other numbers is to be made, the first that fits.
+_CONVERSIONS: dict[type, str] = {
+    np.complexfloating: "convert it: x.astype(np.complex128)",
+    np.float16: "convert it: x.astype(np.float32)",
+    np.floating: "convert it: x.astype(np.float64)",
+    np.uint64: "convert it: x.astype(np.float64)",
+    np.integer: "convert it: x.astype(np.int64)",
+    np.object_: "convert it, if these are numbers: x.astype(np.float64)",
+}
 
 
 def _is_constant(value: Any) -> bool:
@@ -566,7 +575,8 @@ def _array_type(array: np.ndarray) -> Array | ComplexArray:
                 f"an array of {dtype}, whose byte order is not this machine's",
                 hint="convert it: x.astype(x.dtype.newbyteorder('='))",
             )
-        raise UntypableValue(f"an array of dtype {dtype}", hint=f"use an array of {_DTYPES}")
+        wider = next((text for cls, text in _CONVERSIONS.items() if issubclass(dtype.type, cls)), "")
+        raise UntypableValue(f"an array of dtype {dtype}", hint=f"{wider and wider + ', or '}use an array of {_DTYPES}")
     if type(array) not in (np.ndarray, np.memmap):
         raise UntypableValue(
             f"a {type(array).__module__}.{type(array).__qualname__}, a subclass of ndarray",

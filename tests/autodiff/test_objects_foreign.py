@@ -495,6 +495,13 @@ def broadcast_before_a_write(x):
     return np.sum(b)
 
 
+def a_grid_before_a_write(x):
+    z = x.copy()
+    b, _ = np.meshgrid(z, z, copy=False)
+    z[0] = x[1]
+    return np.sum(b)
+
+
 def item_by_item(x):
     d = {float(v): v * v for v in x}
     return sum(d.values()) + sum(d)
@@ -503,7 +510,17 @@ def item_by_item(x):
 @each_in_turn
 @pytest.mark.parametrize(
     "f",
-    [by_nditer, by_memoryview, by_data, by_windows, by_strides, by_ctypes, broadcast_before_a_write, item_by_item],
+    [
+        by_nditer,
+        by_memoryview,
+        by_data,
+        by_windows,
+        by_strides,
+        by_ctypes,
+        broadcast_before_a_write,
+        a_grid_before_a_write,
+        item_by_item,
+    ],
     ids=lambda f: f.__name__,
 )
 def test_what_others_write_into_an_array(f) -> None:

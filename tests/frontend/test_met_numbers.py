@@ -173,6 +173,74 @@ def test_flags_of_numbers_that_may_be_numpys_are_numbers_and_answers(a):
     assert zyg.jit(flags_that_mean_the_same)(np.array(a)) == flags_that_mean_the_same(np.array(a))
 
 
+BUILTINS_ON_ARRAYS = {
+    "sum and max": lambda x: sum(x) + max(x),
+    "the minimum times the sum": lambda x: min(x) * sum(x) * sum(x),
+    "compared": lambda x: (sum(x) > max(x)) * 2.0 + x[0],
+    "a float to begin with": lambda x: sum(x, 0.5) * max(x) ** 2,
+    "normalised": lambda x: (sum(x) - min(x)) / (max(x) - min(x) + 1.0),
+    "the sum of the largest": lambda x: sum(sorted(x)[-2:]) ** 2 - max(x, default=0.0),
+}
+
+
+@pytest.mark.parametrize("name", BUILTINS_ON_ARRAYS)
+def test_a_sum_beside_what_is_found_in_a_loop(name):
+    """sum(x) is 0 of an empty array and NumPy's number of others; max(x) is there only if there is an element."""
+    f, x, step = BUILTINS_ON_ARRAYS[name], np.array([3.0, -1.0, 2.0]), 1e-5
+    assert zyg.jit(f)(x) == f(x)
+    moved = [x + step * unit for unit in np.eye(3)], [x - step * unit for unit in np.eye(3)]
+    slopes = [(f(up) - f(down)) / (2 * step) for up, down in zip(*moved)]
+    np.testing.assert_allclose(zyg.grad(f)(x), slopes, rtol=1e-8, atol=1e-8)
+    g = zyg.grad(f)
+    columns = [(g(up) - g(down)) / (2 * step) for up, down in zip(*moved)]
+    np.testing.assert_allclose(zyg.hessian(f, x), np.array(columns).T, rtol=1e-8, atol=1e-8)
+
+
+def added(x, n):
+    y = None
+    if n:
+        y = x[0]
+    return sum(x) + y
+
+
+def added_in_place(x, n):
+    y = None
+    if n:
+        y = x[0]
+    y += sum(x)
+    return y
+
+
+def compared(x, n):
+    y = None
+    if n:
+        y = x[0]
+    return y < sum(x)
+
+
+@pytest.mark.parametrize("f", [added, added_in_place, compared], ids=lambda f: f.__name__)
+def test_none_beside_a_number_that_may_be_of_several_classes(f):
+    x = np.array([1.0, 2.0])
+    assert zyg.jit(f)(x, 1) == f(x, 1)
+    with pytest.raises(TypeError, match=r"'int or numpy\.float64'"):
+        zyg.jit(f)(x, 0)
+
+
+def test_which_class_it_has_is_told_where_it_is_asked():
+    """Native code, called from Python, does not say `int or numpy.float64`."""
+
+    def f(x, n):
+        try:
+            return added(x, n)
+        except TypeError as error:
+            return x[0] * len(str(error))
+
+    x = np.array([1.0, 2.0])
+    with pytest.warns(zyg.FallbackWarning):
+        assert zyg.gradient(f, x, 0)[0][0] == f(x, 0)
+    assert list(zyg.gradient(f, x, 1)[0]) == [2.0, 1.0]
+
+
 def both_allowed(x, n):
     return isinstance(power(x, n), (int, float))
 

@@ -8,6 +8,7 @@ import pytest
 
 import zyg
 from zyg.errors import Unsupported
+from zyg.pipeline import timings
 
 from ..turns import each_in_long_turn, each_in_turn
 
@@ -113,6 +114,32 @@ def test_parts_of_a_split_are_views():
         return a
 
     assert zyg.jit(f)(A.copy())[0, 0] == 9.0
+
+
+def test_grids_without_copies_are_views():
+    def whole(x, y):
+        a, b = np.meshgrid(x, y, copy=False)
+        x[0] = 3.0 * x[1]
+        return np.sum(a * a * b)
+
+    def sparse(x, y):
+        a, b = np.meshgrid(x, y, copy=False, sparse=True)
+        a[0, 0] = 5.0 * x[1]
+        return np.sum(x * x) + np.sum(a * b)
+
+    def kind(x):
+        return isinstance(np.meshgrid(x, x, copy=False, sparse=True), tuple)
+
+    x, y = np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0])
+    assert zyg.jit(whole)(x.copy(), y.copy()) == whole(x.copy(), y.copy())
+    assert zyg.jit(sparse)(x.copy(), y.copy()) == sparse(x.copy(), y.copy())
+    assert zyg.jit(kind)(x) == kind(x)
+    # 9 (10 x1^2 + x2^2) and 26 x1^2 + x2^2 + 9 (5 x1 + x1 + x2)
+    np.testing.assert_allclose(zyg.gradient(whole, x.copy(), y.copy())[0], [0.0, 360.0, 54.0])
+    np.testing.assert_allclose(zyg.gradient(sparse, x.copy(), y.copy())[0], [0.0, 158.0, 15.0])
+    np.testing.assert_allclose(zyg.hessian(whole, x.copy(), y.copy()), np.diag([0.0, 180.0, 18.0]))
+    with pytest.raises(ValueError, match="read-only"):
+        zyg.jit(lambda x: np.meshgrid(x, x, copy=False)[0].fill(1.0))(x)
 
 
 def sorting():
@@ -221,3 +248,11 @@ def test_derivatives(n):
 def test_what_is_refused_is_named(function, text):
     with pytest.raises(Unsupported, match=text):
         zyg.jit(function)(np.ones(3))
+
+
+def test_turns_that_are_an_argument_are_one_program():
+    f = zyg.jit(lambda a, k: np.rot90(a, k))
+    with timings() as times:
+        for k in (0, 1, 2, 3, -1):
+            np.testing.assert_array_equal(f(A, k), np.rot90(A, k))
+    assert sum(stage == "native" for _, stage, _ in times) == 1

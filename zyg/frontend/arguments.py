@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.errors import public_module
+from zyg.homes import public_module
 
 from .values import Abstract, Known, describe, known_key
 

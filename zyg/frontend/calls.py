@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg import rules
+from zyg.errors import Unsupported, in_library
+from zyg.homes import home
 from zyg.library import registry
-from zyg.remedies import instead_of, qualified, remedy
+from zyg.remedies import instead_of, operator_for, qualified, remedy
 from zyg.transforms import Transform, transform_of
 from zyg.typeof import plain_class
 
@@ -162,9 +164,14 @@ def call_object(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str
         return call_transform(e, transform, args, keywords)
     if isinstance(obj, python_types.FunctionType):
         if is_of_numpy(obj):
-            raise e.refuse(f"{shown(obj)}, which is not supported natively", hint=WITHOUT_ENTRY)
+            raise e.refuse(
+                f"{shown(obj)}, which is not supported natively", hint=remedy(qualified(obj)) or WITHOUT_ENTRY
+            )
         library = obj.__module__ is not None and obj.__module__.startswith("zyg.library.")
-        return call_function(e, function_value(e, obj, library), args, keywords, library)
+        try:
+            return call_function(e, function_value(e, obj, library), args, keywords, library)
+        except Unsupported as error:
+            raise _of_a_package(e, obj, error) from None
     if isinstance(obj, python_types.MethodType):
         return e.call(known(obj.__func__), [held(e, obj.__self__), *args], keywords)
     if isinstance(obj, functools.partial):
@@ -289,6 +296,20 @@ def _call_method(e: Evaluator, m: MethodValue, args: list[Abstract], keywords: d
     return e.call(known(m.function), [m.receiver, *args], keywords)
 
 
+def _of_a_package(e: Evaluator, function: Any, error: Unsupported) -> Unsupported:
+    """What is refused in the own code of a function of SciPy or the like is refused of the function, where the user's code calls it."""
+    from zyg.autodiff.objects.foreign import FOREIGN_PACKAGES  # (slow to load)
+
+    package = home(function).partition(".")[0]
+    if package not in FOREIGN_PACKAGES or package in sys.stdlib_module_names or type(error) is not Unsupported:
+        return error
+    if e.position is None or in_library(e.position) or not in_library(error.position):
+        return error
+    refused = e.refuse(f"{qualified(function)}, whose own code native code does not take", hint=instead_of(function))
+    refused.guards, refused.final = error.guards, error.final
+    return refused
+
+
 _MADE_BY_A_STATEMENT = 1 << 9  # Py_TPFLAGS_HEAPTYPE: attributes of the class can be set
 
 
@@ -349,7 +370,7 @@ _METHODS_IN_C = (
 
 def _as_method(name: str) -> str:
     if name.startswith("__"):
-        return "write the operator, in a function: lambda x, y: x * y"
+        return f"write the operator: {operator_for(name) or 'x * y'}"
     return f"call it as a method, in a function: lambda x, *args: x.{name}(*args)"
 
 

@@ -15,7 +15,7 @@ from zyg.ir.core import const
 from zyg.ir.departures import departing
 from zyg.ir.records import record
 from zyg.library import registry
-from zyg.remedies import OUTSIDE, qualified, remedy, remedy_for
+from zyg.remedies import OUTSIDE, operator_for, qualified, remedy, remedy_for
 from zyg.transforms import transform_of
 from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fields, taken_over
 
@@ -143,7 +143,11 @@ def get_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
     # (Of annotations the metaclass says that the class itself has none.)
     if find_in_class(cls, name) or hasattr(cls, name) or isinstance(v, Known) and hasattr(v.object, name):
         cached = isinstance((find_in_class(cls, name) or (None, None))[1], functools.cached_property)
-        hint = "write a property, or set the attribute in __init__" if cached else remedy(qualified(cls)) or OUTSIDE
+        written = operator_for(name)
+        if written is not None:
+            hint = f"write the operator: {written}"
+        else:
+            hint = "write a property, or set the attribute in __init__" if cached else remedy(qualified(cls)) or OUTSIDE
         raise e.refuse(f"the attribute '{name}' of {_with_article(cls)}", types=[describe(v, e.heap)], hint=hint)
     e.throw("AttributeError", f"{_subject(v, cls)} has no attribute '{name}'")
     raise AssertionError

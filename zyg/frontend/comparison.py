@@ -20,7 +20,7 @@ from .merging import conflict, settled
 from .opaque import natural, refuse_opaque
 from .python_numbers import PYTHON, SYMBOLS, python_compare
 from .scalars import all_of, any_of, boolean, negate, scalar_value
-from .type_names import certain, class_of, operand_name, python_type_name
+from .type_names import certain, class_of, python_type_name, settled_operand
 from .values import (
     GIVEN,
     LENT,
@@ -84,15 +84,13 @@ def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
             return Known(bool(flag.value) == (name == "eq"))
         return Number(flag if name == "eq" else negate(e, flag))
 
-    def message() -> str:
-        return f"'{SYMBOLS[name]}' not supported between instances of '{operand_name(e, a)}' and '{operand_name(e, b)}'"
-
+    text = f"'{SYMBOLS[name]}' not supported between instances of '{{}}' and '{{}}'"
     if isinstance(a, ChoiceValue):
         return e.each(a, lambda one: compare(e, name, one, b))
     if isinstance(b, ChoiceValue):
         return e.each(b, lambda one: compare(e, name, a, one))
     if isinstance(a, MaybeValue) or isinstance(b, MaybeValue):
-        return compare(e, name, settled(e, a, message), settled(e, b, message))
+        return compare(e, name, settled_operand(e, a, text, a, b), settled_operand(e, b, text, a, b))
     if isinstance(a, Known) and isinstance(b, Known) and type(a.object) is type(b.object) is str:
         return Known(PYTHON[name](a.object, b.object))
     if isinstance(a, (ArrayValue, ComplexArrayValue)) or isinstance(b, (ArrayValue, ComplexArrayValue)):
@@ -112,7 +110,7 @@ def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
             raise e.refuse(
                 f"the operator {SYMBOLS[name]} on a {type(v.object).__name__}", hint=remedy_for(v.object) or OUTSIDE
             )
-    e.type_error(message())
+    e.type_error(text.format(python_type_name(e, a), python_type_name(e, b)))
     raise AssertionError
 
 

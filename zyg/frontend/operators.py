@@ -27,7 +27,7 @@ from .merging import settled
 from .opaque import natural
 from .python_numbers import COMPARISONS, PYTHON, SYMBOLS, python_arithmetic, python_unary
 from .scalars import negate
-from .type_names import certain, class_of, operand_name, python_type_name
+from .type_names import certain, class_of, python_type_name, settled_operand
 from .values import (
     ARRAYS,
     NUMBER_CLASSES,
@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from .evaluator import Evaluator
 
 
+UNSUPPORTED = "unsupported operand type(s) for {}: '{}' and '{}'"
+
 # Constants of these classes have no operators but what is found above.
 _WITHOUT_OPERATORS = (str, bytes, type(None), type, FunctionType, BuiltinFunctionType)
 
@@ -66,11 +68,8 @@ def binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
         from .exceptions import no_text
 
         no_text(e, a, b)
-
-        def message() -> str:
-            return unsupported(e, SYMBOLS[name], a, b)
-
-        a, b = settled(e, a, message), settled(e, b, message)
+        text = UNSUPPORTED.format(SYMBOLS[name], "{}", "{}")
+        a, b = settled_operand(e, a, text, a, b), settled_operand(e, b, text, a, b)
     if (isinstance(a, ComplexValue) or isinstance(b, ComplexValue)) and is_numeric(a) and is_numeric(b):
         if meeting.is_mixed(a) or meeting.is_mixed(b):
             return _of_mixed(e, name, complexes.arithmetic, complexes.arithmetic, a, b)
@@ -90,10 +89,6 @@ def binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     return _other_binary(e, name, a, b)
 
 
-def unsupported(e: Evaluator, symbol: str, a: Abstract, b: Abstract) -> str:
-    return f"unsupported operand type(s) for {symbol}: '{operand_name(e, a)}' and '{operand_name(e, b)}'"
-
-
 def without_meaning(e: Evaluator, name: str, a: Abstract, b: Abstract) -> str:
     """What CPython says to an operator that the classes of its operands have not."""
     first, second = python_type_name(e, a), python_type_name(e, b)
@@ -105,7 +100,7 @@ def without_meaning(e: Evaluator, name: str, a: Abstract, b: Abstract) -> str:
         for one, other in ((first, second), (second, first)):
             if one in ("str", "bytes", "list", "tuple"):
                 return f"can't multiply sequence by non-int of type '{other}'"
-    return f"unsupported operand type(s) for {SYMBOLS[name]}: '{first}' and '{second}'"
+    return UNSUPPORTED.format(SYMBOLS[name], first, second)
 
 
 def _of_mixed(

@@ -17,8 +17,8 @@ from .binding import call_by_rows
 from .evaluator import Evaluator
 from .frames import Frame, Stop
 from .later import arrays, dicts, lists, subscripts
-from .merging import settled
 from .scalars import boolean
+from .type_names import settled_operand
 from .values import (
     ARRAYS,
     NONE,
@@ -160,7 +160,7 @@ def _inplace(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
 
 def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     if isinstance(a, MaybeValue):  # (what it is says whether it changes in place)
-        a = settled(e, a, lambda: operators.unsupported(e, operators.SYMBOLS[name], NONE, b))
+        a = settled_operand(e, a, operators.UNSUPPORTED.format(operators.SYMBOLS[name], "{}", "{}"), a, b)
     if isinstance(a, ARRAYS):
         return arrays.inplace(e, name, a, b)
     if isinstance(a, Reference):

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .meeting import number_class
-from .merging import conflict
+from zyg.ir.departures import departing
+
+from .meeting import classes_of, is_mixed, number_class
+from .merging import conflict, settled
 from .opaque import refuse_opaque
 from .values import (
     Abstract,
@@ -114,3 +116,17 @@ def type_name(cls: type) -> str:
 def operand_name(e: Evaluator, v: Abstract) -> str:
     """The same for the messages of operators, which may have been given None."""
     return "NoneType" if isinstance(v, MaybeValue) else python_type_name(e, v)
+
+
+def settled_operand(e: Evaluator, v: Abstract, text: str, a: Abstract, b: Abstract) -> Abstract:
+    """One of the operands `a` and `b` of an operator, which is not None: where it is, that raises TypeError with `text`, which has two
+    places for their classes. A number that became one type with others where they met has the names of all of these there, and what is
+    raised departs."""
+
+    def name(v: Abstract) -> str:
+        return " or ".join(sorted(map(type_name, classes_of(v)))) if is_mixed(v) else operand_name(e, v)
+
+    def message() -> str:
+        return text.format(name(a), name(b))
+
+    return settled(e, v, message, departing("TypeError") if is_mixed(a) or is_mixed(b) else "TypeError")

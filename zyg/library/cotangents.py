@@ -4,12 +4,15 @@ named tuples for structs and for what functions captured."""
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from zyg.autodiff.activity import differentiable
 from zyg.errors import Misuse
 from zyg.frontend.evaluator import Evaluator
+from zyg.frontend.kinds import known_items
 from zyg.frontend.later import arrays, complex_arrays, growing, subscripts
 from zyg.frontend.scalars import scalar_value
 from zyg.frontend.turned import Axes
@@ -36,6 +39,7 @@ from zyg.frontend.values import (
     describe,
     is_number,
     is_numeric,
+    known,
 )
 from zyg.gradient_classes import closure_gradient_class, gradient_class
 from zyg.ir.core import Const, Value, array_type, const
@@ -288,6 +292,10 @@ class Matching:
             hint="give a number for a number, an array for an array, a tuple for a tuple, None for zero",
         )
 
+    def as_array(self, wanted: Abstract, given: Abstract) -> Abstract:
+        """What is given for an array, as one where it stands for one."""
+        return given
+
     def fits_number(self, given: Abstract) -> bool:
         return is_number(given)
 
@@ -297,6 +305,8 @@ class Matching:
     def match(self, wanted: Abstract, given: Abstract) -> None:
         if isinstance(given, Known) and given.object is None:
             return
+        if isinstance(wanted, (ArrayValue, ComplexArrayValue)):
+            given = self.as_array(wanted, given)
         if isinstance(wanted, Number):
             if not self.fits_number(given):
                 raise self.wrong(wanted, given)
@@ -419,6 +429,34 @@ class Matching:
 def _has_positions(given: Abstract) -> bool:
     """Whether a structure has places, and not names alone."""
     return isinstance(given, TupleValue) or isinstance(given, StructValue) and issubclass(given.cls, tuple)
+
+
+def made_an_array(e: Evaluator, wanted: Abstract, given: Abstract) -> Abstract:
+    """What users give for an array: a list or tuple of numbers, or of rows, and an array of other numbers, stand for the array that
+    NumPy makes of them, as outside of compiled code."""
+    type = cotangent_type(arrays.memory(wanted).type)
+    if not isinstance(type, Array):
+        return given
+    real = isinstance(wanted, ArrayValue)
+    if (
+        isinstance(given, ComplexArrayValue)
+        or isinstance(given, ArrayValue)
+        and real
+        and given.type.dtype == type.dtype
+    ):
+        return given
+    if not isinstance(given, ArrayValue) and not _is_of_numbers(e, given, is_number if real else is_numeric):
+        return given
+    dtype = arrays.numpy_dtype(type.dtype) if real else np.dtype(complex)
+    return e.call(known(np.asarray), [given, Known(dtype)])
+
+
+def _is_of_numbers(e: Evaluator, v: Abstract, of: Callable[[Abstract], bool]) -> bool:
+    """Whether a list or a tuple has numbers in it, and such lists and tuples, alone."""
+    if isinstance(v, Reference) and e.heap[v.id].kind == "growing":
+        return True
+    items = known_items(e, v)
+    return items is not None and all(of(i) or _is_of_numbers(e, i, of) for i in items)
 
 
 def number_as(e: Evaluator, v: Abstract, type: Type) -> Value:

@@ -258,7 +258,10 @@ def jacobian(function: Any, args: Any, argnums: Any, places: Any, /, **keywords:
         vector = lambda *args, **keywords: np.array(again(*args, **keywords))
         found = _jacobian_of_array(vector, kept, places, np.array(value), **keywords)
     elif not isinstance(value, (int, float, np.number)):
-        raise TypeError("zyg.jacobian takes functions whose value is a number, an array, or a structure of such")
+        found = "None, as that of a function without `return`" if value is None else f"a {type(value).__name__}"
+        raise TypeError(
+            f"zyg.jacobian takes functions whose value is a number, an array, or a structure of such, not {found}"
+        )
     elif argnums is None:
         return zyg.gradient(again, *kept, **keywords)
     else:

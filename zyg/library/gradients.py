@@ -220,7 +220,7 @@ def real_scalar(what: str, has_aux: bool = False) -> Callable[[Evaluator, Body],
             )
         hint = "use zyg.pullback(f, *args), which takes a cotangent for the value"
         if what in SECOND:
-            hint = f"the {what} is of functions that give a number"
+            hint = f"return a number, such as its sum or one of its elements: the {what} is of functions that give one"
         elif isinstance(v, Reference) and body.after[v.id].kind == "iterator":
             hint = "go through it there: return the sum of its items"
         elif v is NONE:

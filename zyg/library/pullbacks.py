@@ -30,7 +30,7 @@ from zyg.ir.types import Array, Type, cotangent_type
 
 from . import drivers
 from .bodies import Body, call_copied, shown
-from .cotangents import Gradients, Matching, array_seed, number_as
+from .cotangents import Gradients, Matching, array_seed, made_an_array, number_as
 from .gradients import Differentiated, differentiate, finish_objects, returns_nothing, split_function
 from .registry import emits
 
@@ -115,6 +115,9 @@ class Seeds(Matching):
             )
             return made if made.type == seed else self.e.op("view", made, type=seed, spec=":" * seed.ndim)
         return const(0.0, seed)
+
+    def as_array(self, wanted: Abstract, given: Abstract) -> Abstract:
+        return made_an_array(self.e, wanted, given)
 
     def check_shape(self, wanted: ArrayValue, given: ArrayValue) -> None:
         for axis, length in enumerate(self.shapes.get(id(wanted.value), ())):

@@ -40,7 +40,7 @@ from zyg.ir.types import Array, Scalar, cotangent_type
 
 from . import drivers
 from .bodies import Body, call_copied, infer_body, shown
-from .cotangents import Matching, Mirror, items_of, leaves_of, number_as
+from .cotangents import Matching, Mirror, items_of, leaves_of, made_an_array, number_as
 from .derivatives import slope
 from .gradients import finish_objects, refuse_overlap, returns_nothing
 from .registry import emits
@@ -83,6 +83,9 @@ class Perturbations(Matching):
     def fits_number(self, given: Abstract) -> bool:
         items = items_of(self.e, given) if self.lanes > 1 else (given,)
         return items is not None and len(items) == self.lanes and all(map(is_number, items))
+
+    def as_array(self, wanted: Abstract, given: Abstract) -> Abstract:
+        return made_an_array(self.e, wanted, given)
 
     def fits_array(self, wanted: ArrayValue, given: Abstract) -> bool:
         return isinstance(given, ArrayValue) and given.type.ndim == wanted.type.ndim + (self.lanes > 1)

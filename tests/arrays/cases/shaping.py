@@ -107,6 +107,9 @@ case(np.vander, lambda a: np.vander(a), a=A("n", "dl", "unit"))
 case(np.vander, lambda a: np.vander(a, 4, increasing=True), a=A("n", "d", "unit"))
 case(np.meshgrid, lambda a, b: np.meshgrid(a, b), a=A("n", "dl"), b=A("m", "dl"))
 case(np.meshgrid, lambda a, b: np.meshgrid(a, b, indexing="ij"), a=A("n", "dl"), b=A("m", "dl"))
+case(np.meshgrid, lambda a, b: np.meshgrid(a, b, copy=False), a=A("n|n k", "dl"), b=A("m", "dl"))
+case(np.meshgrid, lambda a, b: np.meshgrid(a, b, copy=False, sparse=True), a=A("n|n k", "dl"), b=A("m", "dl"))
+case(np.meshgrid, lambda a, b: np.meshgrid(a, b, a, copy=False, indexing="ij"), a=A("n", "dl"), b=A("m", "d"))
 case(
     np.fromfunction,
     lambda n: np.fromfunction(lambda i, j: i + 2 * j, (n, 3)),
@@ -241,6 +244,8 @@ for _name in ("flip", "fliplr", "flipud"):
     )
 case(np.flip, lambda a: np.flip(a, axis=1), a=A("n m|n m k", "dl"), exact=True)
 case(np.rot90, lambda a: np.rot90(a), a=A("n m", "dl"), exact=True)
+case(np.rot90, lambda a, k: np.rot90(a, k), a=A("n m|n m k", "dl"), k=Num("l", choices=(0, 1, 2, 3, -1, 6)), exact=True)
+case(np.rot90, lambda a, k: np.rot90(a, k, (2, 0)), a=A("n m k", "d"), k=Num("l", choices=(0, 1, 2, 3)), exact=True)
 case(np.roll, lambda a: np.roll(a, 2), a=A("n|n m", "dl"), exact=True)
 case(np.roll, lambda a, s: np.roll(a, s, axis=0), a=A("n|n m", "dl"), s=Num("l", "finite"), exact=True)
 case(np.tile, lambda a: np.tile(a, 2), a=A("n|n m", "dl"), exact=True)
@@ -265,6 +270,10 @@ case(
     a=A("n m", "dfl", "finite", least=1),
 )
 case(np.pad, lambda a: np.pad(a, 2, mode="edge"), a=A("n", "dl", least=1), exact=True)
+case(np.pad, lambda a: np.pad(a, ((2, 1), (0, 3)), mode="edge"), a=A("n m", "dl", least=1), exact=True)
+case(np.pad, lambda a: np.pad(a, ((5, 1), (0, 4)), mode="reflect"), a=A("n m", "dl", least=1), exact=True)
+case(np.pad, lambda a: np.pad(a, (4, 5), mode="symmetric"), a=A("n|n m", "d", least=1), exact=True)
+case(np.pad, lambda a: np.pad(a, ((1, 4), (3, 0)), mode="wrap"), a=A("n m", "dl", least=1), exact=True)
 case(np.resize, lambda a: np.resize(a, (2, 3)), a=A("n|n m", "dl", least=1), exact=True)
 
 # ------------------------------------------------------------------------------------------------- joining and splitting

@@ -26,7 +26,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from zyg.autodiff import objects
-from zyg.errors import Unsupported, public_module
+from zyg.errors import Unsupported
+from zyg.homes import public_module
 from zyg.ir.core import Position
 
 from . import memory

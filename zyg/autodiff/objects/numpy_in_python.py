@@ -12,6 +12,8 @@ from . import calls, numpy_items
 from .calls import known, known_code, method
 from .numpy_ import as_operand
 
+SPARSE_VIEWS_IN_A_LIST = np.lib.NumpyVersion(np.__version__) < "2.5.0"  # what np.meshgrid gives without copies
+
 # ------------------------------------------------------------------------------------------------------ writing
 
 
@@ -215,6 +217,41 @@ def vectorized(f: Any, shape: tuple[int, ...], types: list[Any], keeps_first: bo
     if isinstance(found[0], tuple):
         return tuple([np.reshape(np.array(list(v), t), shape) for v, t in zip(zip(*found), types)])
     return np.reshape(np.array(found, types[0]), shape)
+
+
+# ------------------------------------------------------------------------------------------ views that repeat elements
+
+
+@known(np.broadcast_arrays)
+def _broadcast_arrays(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    return calls.call_foreign(np.broadcast_arrays, *args, **kwargs) if kwargs else calls.call(stretched, args)
+
+
+def stretched(*args: Any) -> Any:
+    shape = np.broadcast_shapes(*[np.shape(x) for x in args])
+    return tuple([np.broadcast_to(x, shape) if np.shape(x) != shape else np.asarray(x) for x in args])
+
+
+@known(np.meshgrid)
+def _meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: str = "xy", **kwargs: Any) -> tuple[Any, Any]:
+    if copy or kwargs or indexing not in ("xy", "ij"):
+        return calls.call_foreign(np.meshgrid, *xi, copy=copy, sparse=sparse, indexing=indexing, **kwargs)
+    y, back = calls.call(grid, (bool(sparse), indexing, *xi))
+    return y, None if back is None else (_run_grid, back)
+
+
+def _run_grid(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else (None, *given[3:])
+
+
+def grid(sparse: bool, indexing: str, *xi: Any) -> Any:
+    """np.meshgrid without copies."""
+    along = range(len(xi)) if indexing == "ij" or len(xi) < 2 else (1, 0, *range(2, len(xi)))
+    views = [np.reshape(x, (1,) * k + (-1,) + (1,) * (len(xi) - k - 1)) for k, x in zip(along, xi)]
+    if sparse:
+        return views if SPARSE_VIEWS_IN_A_LIST else tuple(views)
+    return np.broadcast_arrays(*views)
 
 
 # ---------------------------------------------------------------------------------------------- np.r_ and np.c_

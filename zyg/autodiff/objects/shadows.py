@@ -535,9 +535,13 @@ class Shadows:
         if array.size == 0:
             return np.zeros(array.shape, wanted)
         if _overlaps_itself(array):
+            from . import foreign
+
             raise Unsupported(
-                "a derivative by an array whose elements share memory, as those of np.broadcast_to do, in code that is not compiled",
-                hint="pass a copy: np.copy(x)",
+                "a derivative by an array whose elements share memory, as those of as_strided and np.broadcast_to may, in code that goes "
+                "through Python",
+                foreign.position_of(foreign.place_in_half()),
+                hint=f"{remedy('numpy.lib.stride_tricks.as_strided')}; if it is an argument, pass a copy: np.copy(x)",
             )
         offset = (_address(array) - low) * ratio
         strides = array.strides if ratio == 1 else tuple([s * ratio for s in array.strides])

@@ -47,14 +47,15 @@ def _one_view_each(module: Module, function: Function) -> bool:
     written through one may lie before what is read through the other, so that such loops go element by element."""
     changed = False
     made = {r: i for _, i in function.instructions() for r in i.results}
+    memory = _Memory(function, made)
     for block in function.blocks:
         for apply in [i for i in block.instrs if i.op == "apply"]:
             callee, outs = module.functions[apply.attrs["callee"]], outs_of(apply)
             roots = [root_of(made, v) for v in outs]
-            read = {root_of(made, v) for v in ins_of(apply)}
+            read = {root_of(made, v) for v in ins_of(apply) if isinstance(v.type, Array)}
             apart = [
                 k for k, (v, root) in enumerate(zip(outs, roots, strict=True))
-                if v is not root and root in roots[:k] + roots[k + 1 :] and root not in read and _is_new(made, root)
+                if v is not root and root in roots[:k] + roots[k + 1 :] and _is_new(made, root) and not memory.shared({root}, read)
             ]  # fmt: skip
             touched = [k for k, root in enumerate(roots) if root in {roots[n] for n in apart}]
             if not apart or not _is_small(callee) or {apply.attrs["modes"][k] for k in touched} != {"add"}:
@@ -102,11 +103,14 @@ def _forwards(function: Function) -> bool:
     is added to it."""
     changed = False
     made = {r: i for _, i in function.instructions() for r in i.results}
+    memory = _Memory(function, made)
     for block in function.blocks:
         for apply in [i for i in block.instrs if i.op == "apply" and i.attrs["modes"] == ("add",) and not i.results]:
             (out,) = outs_of(apply)
             root = _turned(made, out)
-            if root is None or not _is_new(made, root) or root in {root_of(made, v) for v in ins_of(apply)}:
+            if root is None or not _is_new(made, root):
+                continue
+            if memory.shared({root}, [root_of(made, v) for v in ins_of(apply) if isinstance(v.type, Array)]):
                 continue
             at = block.instrs.index(apply)
             _, *ends = made[out].operands
@@ -337,7 +341,7 @@ def _merge_all(module: Module, function: Function) -> bool:
             first, second = pair
             at = {i: n for n, i in enumerate(block.instrs) if i.op == "apply"}
             apart = {(a, b) for a, b in apart if second not in (a, b) and not at[a] <= at[first] <= at[b]}
-            meeting = _meeting(module, made, first, second)
+            meeting = _meeting(module, memory, first, second)
             _merge(module, block, made, first, second)
             if meeting:
                 outs = outs_of(second)
@@ -374,7 +378,7 @@ def _next_pair(
             continue
         if any(map(groups_of, pair)) and not _remain_in_lanes(module, first, second):
             continue
-        if _independent(block, memory, first, second, _meeting(module, made, first, second)):
+        if _independent(block, memory, first, second, _meeting(module, memory, first, second)):
             return pair
     return None
 
@@ -413,14 +417,17 @@ def _remain_in_lanes(module: Module, first: Instr, second: Instr) -> bool:
     return all(alike) and _in_lanes(module, first, second)
 
 
-def _meeting(module: Module, made: dict[Value, Instr], first: Instr, second: Instr) -> set[Value]:
+def _meeting(module: Module, memory: _Memory, first: Instr, second: Instr) -> set[Value]:
     """New arrays to which two `apply`s add in slices that lie close together, so that one can do both."""
+    made = memory.made
     outs = [dict(zip(outs_of(i), i.attrs["modes"], strict=True)) for i in (first, second)]
     both = outs[0] | outs[1]
     roots = {v: root_of(made, v) for v in both}
     common = {roots[v] for v in outs[0]} & {roots[v] for v in outs[1]}
-    read = {root_of(made, v) for i in (first, second) for v in ins_of(i)}
-    if not common or outs[0].keys() & outs[1].keys() or common & read or not all(_is_new(made, r) for r in common):
+    read = {root_of(made, v) for i in (first, second) for v in ins_of(i) if isinstance(v.type, Array)}
+    if not common or outs[0].keys() & outs[1].keys() or not all(_is_new(made, r) for r in common):
+        return set()
+    if memory.shared(common, read):
         return set()
     if any(mode != "add" for v, mode in both.items() if roots[v] in common):
         return set()

@@ -207,23 +207,26 @@ def _spread(shape: Any, axis: int) -> Any:
     return (1,) * axis + (shape[axis],) + (1,) * (len(shape) - axis - 1)
 
 
+_VIEWS_IN_A_LIST = np.lib.NumpyVersion(np.__version__) < "2.5.0"  # as sparse grids were given without copies
+
+
 @implements(np.meshgrid)
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     if indexing != "xy" and indexing != "ij":
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
-    if not copy:
-        unsupported("np.meshgrid(copy=False) in native code", "leave it out, or use np.broadcast_to")
-    vectors = tuple([np.asarray(x).ravel() for x in xi])
+    vectors = tuple([np.asarray(x).reshape(-1) for x in xi])
     if indexing == "xy" and len(xi) > 1:
         lengths = (len(vectors[1]), len(vectors[0]), *tuple([len(v) for v in vectors[2:]]))
         where = (1, 0, *tuple(range(2, len(xi))))
     else:
         lengths = tuple([len(v) for v in vectors])
         where = tuple(range(len(xi)))
-    flat = tuple([v.reshape(_spread(lengths, k)) for v, k in zip(vectors, where)])
-    if sparse:
-        return tuple([v.copy() for v in flat])
-    return tuple([np.broadcast_to(v, lengths).copy() for v in flat])
+    grids = tuple([v.reshape(_spread(lengths, k)) for v, k in zip(vectors, where)])
+    if not sparse:
+        grids = np.broadcast_arrays(*grids)
+    if copy:
+        return tuple([v.copy() for v in grids])
+    return list(grids) if sparse and _VIEWS_IN_A_LIST else grids
 
 
 @implements(np.indices)

@@ -411,24 +411,31 @@ def ramp(edge: Any, count: int, end: Any, axis: int) -> Any:
 @shared_with_adjoint
 @unchecked
 def extended(a: Any, before: int, after: int, axis: int, mode: str) -> Any:
+    """The array at once, what is put on its sides line by line: that is little beside it."""
     n = a.shape[axis]
     result = np.empty((*a.shape[:axis], before + n + after, *a.shape[axis + 1 :]), a.dtype)
+    result[along(axis, slice(before, before + n))] = a
     to, items = np.moveaxis(result, axis, 0), np.moveaxis(a, axis, 0)
-    for i in range(before + n + after):
-        k = i - before
-        if mode == "edge":
-            k = min(max(k, 0), n - 1)
-        elif mode == "wrap":
-            k = k % n
-        elif mode == "reflect":
-            period = max(2 * (n - 1), 1)
-            k = k % period
-            k = period - k if k >= n else k
-        else:
-            k = k % (2 * n)
-            k = 2 * n - 1 - k if k >= n else k
-        to[i] = items[k]
+    for i in range(before):
+        to[i] = items[line_for(i - before, n, mode)]
+    for i in range(n, n + after):
+        to[before + i] = items[line_for(i, n, mode)]
     return result
+
+
+@unchecked
+def line_for(k: int, n: int, mode: str) -> int:
+    """Which of `n` lines stands in the place of one outside of them."""
+    if mode == "edge":
+        return 0 if k < 0 else n - 1
+    if mode == "wrap":
+        return k % n
+    if mode == "reflect":
+        period = max(2 * (n - 1), 1)
+        k = k % period
+        return period - k if k >= n else k
+    k = k % (2 * n)
+    return 2 * n - 1 - k if k >= n else k
 
 
 @implements(np.ediff1d)

@@ -412,6 +412,8 @@ def rot90(e: Evaluator, m: Abstract, k: Abstract = ONE, axes: Abstract = TupleVa
     if not (-n <= first < n and -n <= second < n):
         e.throw("ValueError", f"Axes={plane} out of range for array of ndim={n}.")
     first, second = first % n, second % n
+    if not isinstance(k, Known):
+        return e.call(known(turned), [a, k, Known(first), Known(second)])
     turns = arrays.constant(e, k, "a number of turns")
     assert isinstance(turns, int)
     order = list(range(n))
@@ -423,6 +425,18 @@ def rot90(e: Evaluator, m: Abstract, k: Abstract = ONE, axes: Abstract = TupleVa
     if turns % 4 == 1:
         return ordered(e, flipped(e, a, (second,)), order)
     return flipped(e, ordered(e, a, order), (second,))
+
+
+def turned(m: Any, k: Any, first: int, second: int) -> Any:
+    """np.rot90 of so many turns as are found out when the code runs."""
+    turns = k % 4
+    if turns == 1:
+        return np.swapaxes(np.flip(m, second), first, second)
+    if turns == 2:
+        return np.flip(m, (first, second))
+    if turns == 3:
+        return np.flip(np.swapaxes(m, first, second), second)
+    return m[...]
 
 
 @emits(np.diagonal, (np.ndarray, "diagonal"))
