@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zyg.ir.core import Const, Value, array_type, const
 
-from .sized import is_known_one, is_not_one
-from .turned import same
+from .sized import alike, is_known_one, is_not_one
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator
@@ -73,9 +72,9 @@ def split(e: Evaluator, array: Value, shape: Sequence[Value]) -> list[int] | Non
     one or several then, which it can always be seen as."""
     own = [e.dim(array, axis) for axis in range(array_type(array).ndim)]
     begin = end = 0
-    while begin < min(len(own), len(shape)) and same(own[begin], shape[begin]):
+    while begin < min(len(own), len(shape)) and alike(e, own[begin], shape[begin]):
         begin += 1
-    while end < min(len(own), len(shape)) - begin and same(own[-1 - end], shape[-1 - end]):
+    while end < min(len(own), len(shape)) - begin and alike(e, own[-1 - end], shape[-1 - end]):
         end += 1
     if len(own) - begin - end != 1 or len(shape) - begin - end < 1:
         return None
