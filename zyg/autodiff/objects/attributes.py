@@ -387,6 +387,8 @@ def _of_super(x: Any, name: str) -> tuple[Any, Any]:
 
 def instance_dict(x: Any) -> tuple[Any, Any]:
     """(value, back) of `x.__dict__`: the attributes and the items of the dict have one shadow."""
+    if isinstance(x, BaseException):
+        classes.show_dict(x)
     held = object.__getattribute__(x, "__dict__")
     if isinstance(x, Holder):  # which has its attributes there in any case (`Shadows.new_holder`)
         return held, None

@@ -21,6 +21,7 @@ from zyg import tracebacks
 from zyg.autodiff import objects
 from zyg.errors import Unsupported
 
+from ..identity import ByIdentity
 from . import calls, effects, foreign, later, structure
 from .arithmetic import find, is_python
 from .cotangents import NUMERIC, accumulate, is_number
@@ -339,11 +340,36 @@ OF_ZYG = frozenset(
 
 def arguments_are_known(exception: Any) -> Any:
     """What the arguments of an exception come from has been recorded, unlike with those that the interpreter raises."""
-    held = exception.__dict__
+    held = _marks(exception)
     if _KNOWN_ARGUMENTS not in held:
         held[_KNOWN_ARGUMENTS] = True
         tracebacks.note(exception)
     return exception
+
+
+_apart = ByIdentity()
+
+
+def _marks(exception: Any) -> dict[str, Any]:
+    """Where zyg notes something of an exception: its `__dict__`, which costs nothing, until the program looks at that."""
+    found = _apart.of(exception) if _apart else None
+    return exception.__dict__ if found is None else found
+
+
+def show_dict(exception: BaseException) -> None:
+    """The program has the `__dict__` of an exception: nothing but what is the program's is to be in it from now on."""
+    if _apart.of(exception) is None:
+        held = exception.__dict__
+        try:
+            _apart.note(exception, {name: held[name] for name in OF_ZYG if name in held})
+        except TypeError:
+            raise Unsupported(
+                f"the __dict__ of a {type(exception).__name__}, an exception of a class without code in Python, in code that is differentiated",
+                foreign.position_of(foreign.caller()),
+                hint="read its attributes by their names, or raise one of a class of your own",
+            ) from None
+        for name in OF_ZYG:
+            held.pop(name, None)
 
 
 def make_exception(cls: type[BaseException], /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -353,7 +379,7 @@ def make_exception(cls: type[BaseException], /, *args: Any, **kwargs: Any) -> tu
 
 
 def has_known_arguments(exception: Any) -> bool:
-    return _KNOWN_ARGUMENTS in exception.__dict__
+    return _KNOWN_ARGUMENTS in _marks(exception)
 
 
 def attributes_of_c(exception: Any) -> tuple[str, ...]:
@@ -418,11 +444,11 @@ def flows(y: Any) -> bool:
 
 def note_attribute(exception: Any, name: str, value: Any) -> None:
     """It is known what an attribute of C code comes from, as long as it is this."""
-    exception.__dict__.setdefault(_NOTED, {})[name] = value
+    _marks(exception).setdefault(_NOTED, {})[name] = value
 
 
 def is_noted(exception: Any, name: str, value: Any) -> bool:
-    noted = exception.__dict__.get(_NOTED, {})
+    noted = _marks(exception).get(_NOTED, {})
     return name in noted and noted[name] is value
 
 
