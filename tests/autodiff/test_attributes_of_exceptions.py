@@ -25,7 +25,7 @@ def gone_through(x):
     try:
         raise Found(x * x)
     except Found as e:
-        return sum(v * len(k) for k, v in e.__dict__.items()) + x * len([k for k in vars(e)])
+        return sum(v * len(k) for k, v in e.__dict__.items()) + x * len(list(vars(e)))
 
 
 def written_to(x):
