@@ -525,6 +525,41 @@ def kinds_of_errors(x):
         np.seterrcall(called)
 
 
+def operators_of_sequences_by_name(x):
+    rows = [x, x * x]
+    rows = list.__iadd__(rows, [3 * x])
+    rows = list.__imul__(rows, 2)
+    more = list.__add__(rows, list.__mul__([x], 2)) + list.__rmul__([2 * x], 2)
+    pair = tuple.__add__((x,), tuple.__mul__((x * x,), 2)) + tuple.__rmul__((x,), 2)
+    return sum(v * k for k, v in enumerate(more)) * sum(v * k for k, v in enumerate(pair))
+
+
+def properties_with_other_functions(x):
+    class Sized:
+        def __init__(self, v):
+            self.v = v
+
+        size = property()
+        size = size.getter(lambda self: self.v * self.v)
+
+        def forgotten(self):
+            self.v = self.v * 3.0
+
+        size = size.deleter(forgotten)
+
+    made = Sized(x)
+    first = made.size
+    del made.size
+    return first * made.size
+
+
+def grids(x):
+    a = np.array([x, x * x])
+    rows, columns = np.meshgrid(a, np.array([1.0, 2.0, x]), copy=False)
+    one, other = np.broadcast_arrays(a, np.array([[x], [2.0]]))
+    return np.sum(rows * columns**2) + np.sum(one**2 * other)
+
+
 PROGRAMS = {
     f.__name__: f
     for f in (
@@ -573,5 +608,6 @@ PROGRAMS = {
             data_class_made_inside,
         ),
         *(picked_at_random, parts_of_arrays, of_pairs),
+        *(operators_of_sequences_by_name, properties_with_other_functions, grids),
     )
 }

@@ -91,6 +91,9 @@ class State(tuple[Any, ...]):
         return self[0](*args, **kwargs)
 
 
+TABLES: list[
+    dict[Any, Any]
+] = []  # in which there may be built-in functions among the keys: their hash is another one when they are settled
 _keep: list[Any] = []  # what built-in functions refer to, for the life of the process
 when_started, start = ARRAYS.when_started, ARRAYS.start
 
@@ -119,11 +122,18 @@ def settle(builtin: Any, symbol: str, *state: Any, part: str = "pulls") -> None:
     bound = State((before[0] if type(before) is State else before, *state))
     address = engine().part(part)[symbol]
     _keep.append((builtin, before))
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(bound))
-    ctypes.c_void_p.from_address(id(builtin) + layout.BUILTIN_SELF).value = id(bound)
     method = ctypes.c_void_p.from_address(id(builtin) + layout.BUILTIN_METHOD).value
     assert method is not None
-    _Method.from_address(method).function = address
+    known = [(table, table[builtin]) for table in TABLES if builtin in table]
+    try:
+        for table, _ in known:
+            del table[builtin]
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(bound))
+        ctypes.c_void_p.from_address(id(builtin) + layout.BUILTIN_SELF).value = id(bound)
+        _Method.from_address(method).function = address
+    finally:  # whatever interrupts
+        for table, value in known:
+            table[builtin] = value
 
 
 def _slot(cls: type, name: str) -> int:
@@ -207,6 +217,7 @@ __all__ = [
     "ALIKE",
     "ARRAYS",
     "COTANGENTS",
+    "TABLES",
     "Case",
     "Start",
     "State",

@@ -25,6 +25,7 @@ import numpy as np
 from zyg import rules
 from zyg.autodiff import objects
 from zyg.autodiff.identity import ByIdentity, lasts, note
+from zyg.backend.pulls import TABLES
 from zyg.errors import Unsupported
 from zyg.library import registry
 from zyg.transforms import transform_of
@@ -40,6 +41,7 @@ from .passing import passes, stands_for
 
 Handler = Callable[..., tuple[Any, Any]]
 KNOWN: dict[Any, Handler] = {}
+TABLES.append(KNOWN)
 KNOWN_CODES: dict[int, tuple[CodeType, Handler]] = {}  # by identity (code is compared by value)
 METHODS: dict[tuple[type, str], Handler] = {}
 # By the function that a method of one of zyg's own classes is: what a call by position means, with the object first, and
