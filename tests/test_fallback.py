@@ -138,9 +138,9 @@ class Account:
 @pytest.mark.parametrize(
     ("function", "args", "expected", "instead"),
     [
-        (float.__mul__, (2.0, 3.0), (3.0, 2.0), "lambda x, y: x * y"),
+        (float.__mul__, (2.0, 3.0), (3.0, 2.0), "x * y"),
         (np.ndarray.sum, (np.ones(2),), ([1.0, 1.0],), "x.sum(*args)"),
-        ((2.0).__mul__, (3.0,), (2.0,), "lambda x, y: x * y"),
+        ((2.0).__mul__, (3.0,), (2.0,), "x * y"),
         (list.pop, ([2.0, 3.0],), ([0.0, 1.0],), "x.pop(*args)"),
         (operator.itemgetter(0), ([2.0, 3.0],), ([1.0, 0.0],), "x[0]"),
         (operator.attrgetter("x"), (Account(2.0),), ((1.0,),), "x.name"),
@@ -469,13 +469,16 @@ def test_inner_derivatives_do_not_meet_outer_ones():
 
 
 def test_arrays_of_objects_have_no_gradient():
-    with pytest.warns(zyg.FallbackWarning), pytest.raises(TypeError, match="argument 1 is an array of objects"):
+    with (
+        pytest.warns(zyg.FallbackWarning),
+        pytest.raises(TypeError, match=r"argument 'a' of .* is an array of objects"),
+    ):
         zyg.gradient(lambda a: a[0] * a[1], np.array([1.0, 2.0], dtype=object))
 
 
 @quiet
 def test_memoryviews_have_no_gradient():
-    with pytest.raises(TypeError, match="argument 1 is a memoryview"):
+    with pytest.raises(TypeError, match=r"argument 'a' of .* is a memoryview"):
         zyg.gradient(lambda a: a[0] * a[1], memoryview(np.array([1.0, 2.0])))
 
 

@@ -256,3 +256,10 @@ def test_turns_that_are_an_argument_are_one_program():
         for k in (0, 1, 2, 3, -1):
             np.testing.assert_array_equal(f(A, k), np.rot90(A, k))
     assert sum(stage == "native" for _, stage, _ in times) == 1
+
+
+def test_a_polynomial_without_roots_is_a_number():
+    """Which native code, where it would be an array, says."""
+    with pytest.raises(NotImplementedError, match=r"np\.poly of no roots"):
+        zyg.jit(lambda z: np.poly(z))(np.array([]))
+    assert zyg.jit(lambda z: np.poly(z))(np.array([1.0, 2.0])).tolist() == [1.0, -3.0, 2.0]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from zyg.frontend.functions import unchecked
+from zyg.ir.departures import departing_class
 
 from ..intrinsics import unsupported
 from ..registry import implements
@@ -188,6 +189,9 @@ def fill_companion(matrix: Any, a: Any) -> None:
             matrix[i, i - 1] = 1.0
 
 
+NO_ROOTS = departing_class(NotImplementedError)
+
+
 @implements(np.poly)
 def poly(seq_of_zeros: Any) -> Any:
     zeros = np.atleast_1d(seq_of_zeros)
@@ -198,6 +202,8 @@ def poly(seq_of_zeros: Any) -> Any:
         return poly(np.linalg.eigvals(zeros))
     if zeros.ndim != 1:
         raise ValueError("input must be 1d or non-empty square 2d array.")
+    if len(zeros) == 0:
+        raise NO_ROOTS("np.poly of no roots, which is a number and no array, is not compiled; test for that first")
     made = with_zeros(zeros)
     if is_complex(zeros) and np.all(np.sort(zeros) == np.sort(np.conj(zeros))):
         return made.real.copy()
