@@ -47,9 +47,6 @@ def _copied(value: Any, text: str) -> str:
 def _filled(value: Any, text: str) -> list[str]:
     if isinstance(value, tuple):
         return [line for i, v in enumerate(value) for line in _filled(v, f"{text}[{i}]")]
-    # (NumPy lets views that repeat elements be written, and warns that it will not.)
     if isinstance(value, np.ndarray) and value.flags.writeable and value.size and value.dtype.kind in FILLED:
-        if 0 in value.strides:
-            return []
         return [f"{text}[...] = {FILLED[value.dtype.kind]}"]
     return []

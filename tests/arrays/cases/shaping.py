@@ -105,11 +105,25 @@ case(np.diag_indices_from, lambda a: np.diag_indices_from(a), a=A("n n", "d"), d
 case(np.indices, lambda n: np.indices((n, 3)), n=Num("l", choices=(0, 2)), derivative=False)
 case(np.vander, lambda a: np.vander(a), a=A("n", "dl", "unit"))
 case(np.vander, lambda a: np.vander(a, 4, increasing=True), a=A("n", "d", "unit"))
+
+
+def _doubled(one, other):
+    return one * 2, other * 2
+
+
 case(np.meshgrid, lambda a, b: np.meshgrid(a, b), a=A("n", "dl"), b=A("m", "dl"))
 case(np.meshgrid, lambda a, b: np.meshgrid(a, b, indexing="ij"), a=A("n", "dl"), b=A("m", "dl"))
-case(np.meshgrid, lambda a, b: np.meshgrid(a, b, copy=False), a=A("n|n k", "dl"), b=A("m", "dl"))
-case(np.meshgrid, lambda a, b: np.meshgrid(a, b, copy=False, sparse=True), a=A("n|n k", "dl"), b=A("m", "dl"))
-case(np.meshgrid, lambda a, b: np.meshgrid(a, b, a, copy=False, indexing="ij"), a=A("n", "dl"), b=A("m", "d"))
+# (NumPy lets what it repeats be written, and warns that it will not.)
+case(np.meshgrid, lambda a, b: _doubled(*np.meshgrid(a, b, copy=False)), a=A("n|n k", "dl"), b=A("m", "dl"))
+case(
+    np.meshgrid, lambda a, b: _doubled(*np.meshgrid(a, b, copy=False, sparse=True)), a=A("n|n k", "dl"), b=A("m", "dl")
+)
+case(
+    np.meshgrid,
+    lambda a, b: _doubled(*np.meshgrid(a, b, a, copy=False, indexing="ij")[1:]),
+    a=A("n", "dl"),
+    b=A("m", "d"),
+)
 case(
     np.fromfunction,
     lambda n: np.fromfunction(lambda i, j: i + 2 * j, (n, 3)),
