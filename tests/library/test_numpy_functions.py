@@ -262,4 +262,6 @@ def test_a_polynomial_without_roots_is_a_number():
     """Which native code, where it would be an array, says."""
     with pytest.raises(NotImplementedError, match=r"np\.poly of no roots"):
         zyg.jit(lambda z: np.poly(z))(np.array([]))
+    with pytest.warns(zyg.FallbackWarning), pytest.raises(NotImplementedError, match=r"np\.poly of no roots"):
+        zyg.grad(lambda z: np.sum(np.poly(z)))(np.array([]))
     assert zyg.jit(lambda z: np.poly(z))(np.array([1.0, 2.0])).tolist() == [1.0, -3.0, 2.0]

@@ -195,22 +195,6 @@ def slowly(generator: Generator) -> Items:
     return generator.pairs
 
 
-def _pairs(generator: Generator, before: list[int]) -> Any:
-    source = generator.record
-    try:
-        for item in generator.forward:
-            number = source.items = source.items + 1
-            yield item, (run_item, source, number)
-    except GeneratorExit:  # the loop was left
-        raise
-    except BaseException as error:
-        generator.fail(error)
-        before[0] = source.given
-        raise
-    before[0] = source.given
-    source.done = True
-
-
 def quickly_sliced(sliced: Sliced) -> Quick | None:
     """The items that `islice` gives of a generator, for a loop; None if somebody has taken steps of the generator already."""
     generator, record = sliced.of, sliced.of.record
@@ -219,11 +203,11 @@ def quickly_sliced(sliced: Sliced) -> Quick | None:
     sliced.given = -1
     before = [record.given]
     # (Who has the iterator may go on with it when the loop was left.)
-    sliced.pairs = pairs = _sliced_pairs(generator, before, sliced.start, sliced.stop)
+    sliced.pairs = pairs = _pairs(generator, before, sliced.start, sliced.stop)
     return _quick(generator, pairs, before)
 
 
-def _sliced_pairs(generator: Generator, before: list[int], start: int, stop: int | None) -> Any:
+def _pairs(generator: Generator, before: list[int], start: int = 0, stop: int | None = None) -> Any:
     source = generator.record
     first = source.items
     try:
