@@ -414,6 +414,14 @@ def test_a_rule_that_writes_without_saying_so_is_refused(rule):
         zyg.jit(zyg.grad(scaled_twice))(np.array([1.0, 2.0]), 2.0)
 
 
+def test_what_a_rule_writes_is_one_of_its_arguments(rule):
+    with pytest.raises(
+        ValueError, match=r"mutates names argument 5, but the rule for .*scale has 2; they are counted from 0"
+    ):
+        rule(scale, mutates=(0, 5))(lambda a, s: (scale(a, s), lambda d, a: (a, 0.0)))
+    rule(scale, mutates=0)(lambda *args: (scale(*args), lambda d, a: (a, 0.0)))
+
+
 def test_what_a_rule_keeps_is_what_it_was(rule):
     def square(a):
         return a[0] * a[0]

@@ -22,7 +22,7 @@ import ctypes
 import functools
 import threading
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from .ir.records import record
@@ -215,7 +215,7 @@ def _registration(kind: str, table: dict[Any, Rule], target: Any, mutates: Any, 
             raise TypeError(f"the rule for {describe(target)} has to be a function, not {rule!r}")
         positions = _positions(rule, target, mutates)
         if not str(getattr(rule, "__module__", "")).startswith("zyg."):
-            _check_parameters(rule, target)
+            _check_parameters(rule, target, positions)
         with _lock:
             number = _epoch.value + 1
             known = table.get(key_of(target))
@@ -237,8 +237,8 @@ def _function_in(target: Any) -> str:
     return "f"
 
 
-def _check_parameters(rule: Any, target: Any) -> None:
-    """Refuses a rule that cannot be called as its function is, as far as their signatures tell."""
+def _check_parameters(rule: Any, target: Any, mutates: Sequence[int]) -> None:
+    """Refuses a rule that cannot be called as its function is, or writes what is no argument, as far as their signatures tell."""
     import inspect  # (slow to load)
 
     try:
@@ -265,6 +265,11 @@ def _check_parameters(rule: Any, target: Any) -> None:
     if unknown := missing(own, called):
         raise TypeError(
             f"the rule for {name} has more parameters than {name}: {', '.join(map(repr, unknown))}; {instead}"
+        )
+    most = sum(p.kind in positional for p in own)
+    if mutates and mutates[-1] >= most and not any(p.kind is p.VAR_POSITIONAL for p in own):
+        raise ValueError(
+            f"mutates names argument {mutates[-1]}, but the rule for {name} has {most}; they are counted from 0"
         )
 
 

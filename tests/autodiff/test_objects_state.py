@@ -11,7 +11,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from zyg.autodiff.objects import structure
+from zyg.autodiff.objects import scattering, structure
 from zyg.autodiff.objects.api import pullback
 from zyg.autodiff.objects.cotangents import Refused
 from zyg.autodiff.objects.shadows import Shadows
@@ -447,5 +447,5 @@ def test_a_refusal_of_what_holds_itself():
     numbers.append(numbers)
     shadows = Shadows()
     refused = Refused(ValueError("refused"))
-    structure.refuse(structure.form(numbers), refused, shadows)
+    scattering.refuse(structure.form(numbers), refused, shadows)
     assert shadows.list_of(numbers)[0] is refused and shadows.list_of(numbers[1])[0] is refused

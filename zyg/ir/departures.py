@@ -21,8 +21,12 @@ def departing(exception: str) -> str:
 
 
 def departing_class(exception: type[Exception]) -> type[Exception]:
-    """The same for library functions that are written in Python."""
-    return type(departing(exception.__name__), (exception,), {})
+    """The same for library functions that are written in Python. Where they run as such, the plain exception is what they raise.
+
+    >>> departing_class(OverflowError)("too large")
+    OverflowError('too large')
+    """
+    return type(departing(exception.__name__), (exception,), {"__new__": lambda _, *args: exception(*args)})
 
 
 def departs(exception: object) -> bool:

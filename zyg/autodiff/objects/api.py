@@ -14,7 +14,21 @@ from zyg.autodiff.python import escaping
 from zyg.autodiff.python.dependence import flowing
 from zyg.autodiff.python.knowledge import begin, release, revalidate
 
-from . import calls, depth, error_states, generators, memory, passing, stdlib_, structure, together, user_rules, zeros
+from . import (
+    calls,
+    depth,
+    error_states,
+    gathering,
+    generators,
+    memory,
+    passing,
+    scattering,
+    stdlib_,
+    structure,
+    together,
+    user_rules,
+    zeros,
+)
 from .iteration import Iterator as Iterator
 from .shadows import Shadows
 
@@ -210,10 +224,10 @@ class Pullback:
 
     def _pull(self, seed: Any, shadows: Shadows) -> tuple[Any, ...]:
         together.prepare(self._groups, shadows)
-        d = structure.scatter(self._form, seed, shadows, structure.GIVEN)
+        d = scattering.scatter(self._form, seed, shadows, scattering.GIVEN)
         given = calls.run(self._back, d, shadows)
         gradients = [
-            depth.however_deep(structure.gather, form, None if given is None else given[1 + k], shadows)
+            depth.however_deep(gathering.gather, form, None if given is None else given[1 + k], shadows)
             for k, form in enumerate(self._forms)
         ]
         if d is not None and type(self._function) is FunctionType:
@@ -262,4 +276,4 @@ def gradient_of(x: Any, shadows: Shadows) -> Any:
     >>> back.run(1.0, shadows), gradient_of(weights, shadows)
     ((), [3.0, 2.0])
     """
-    return structure.gather(structure.form(x), None, shadows)
+    return gathering.gather(structure.form(x), None, shadows)

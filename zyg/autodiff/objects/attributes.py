@@ -35,8 +35,8 @@ from .arithmetic import find, is_python
 from .cotangents import DATES, INERT, NUMERIC, accumulate, is_number
 from .holders import Holder
 from .passing import passes
+from .scattering import kind_of
 from .shadows import Joined
-from .structure import kind_of
 
 OF_C = (GetSetDescriptorType, MemberDescriptorType)
 _BOUND = (BuiltinFunctionType, MethodWrapperType)

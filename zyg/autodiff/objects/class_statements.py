@@ -13,7 +13,7 @@ from typing import Any
 
 from zyg.errors import Unsupported
 
-from . import calls, cells, foreign, functions, reentry, structure, subscripts
+from . import calls, cells, foreign, functions, reentry, scattering, structure, subscripts
 from .arithmetic import find, is_python
 from .calls import known, method
 from .cotangents import Refused
@@ -52,7 +52,7 @@ def _run_unknown(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if any(foreign.has_shadow(x, shadows) for x in (made, *vars(made).values())):
         what = f"a derivative through the class {made.__name__}, which is made by a metaclass with `__prepare__`"
         error = Unsupported(what, foreign.position_of(place), hint="keep numbers in an object of a plain class")
-        return None, structure.refuse(form, Refused(error), shadows)
+        return None, scattering.refuse(form, Refused(error), shadows)
     return None
 
 
@@ -235,7 +235,7 @@ def _run_namedtuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, made, given, form = back
     gathered = dict(defaults_of(made.__new__, shadows))
     names = made._fields[len(made._fields) - len(given) :]
-    c = structure.scatter(form, tuple([gathered.get(n) for n in names]), shadows) if gathered else None
+    c = scattering.scatter(form, tuple([gathered.get(n) for n in names]), shadows) if gathered else None
     return None, None, None, c
 
 

@@ -208,7 +208,7 @@ def _run_result(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         return None
     for x in inside:
         shadows.mark(x, refused)
-    return [objects.structure.refuse(form, refused, shadows) for form in forms]
+    return [objects.scattering.refuse(form, refused, shadows) for form in forms]
 
 
 def holding(arrays: list[np.ndarray], back: Any, what: str) -> Any:

@@ -20,7 +20,7 @@ from zyg.ir.options import Options
 from zyg.library.reading import Reading
 from zyg.transforms import ARGNUMS, DIRECT_KINDS, KINDS, Transform, transform_of
 
-from . import native, structure, user_rules
+from . import gathering, native, scattering, structure, user_rules
 from .cotangents import refused_in
 from .library_calls import call_entry_cotangents, entry_cotangents, entry_value, pulled
 from .numpy_ import saved
@@ -227,7 +227,7 @@ def _run_copied(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, copy, original = back
     if refused_in(d) is not None:
         return None, d
-    return None, structure.scatter(original, structure.gather(copy, d, shadows, take=True), shadows)
+    return None, scattering.scatter(original, gathering.gather(copy, d, shadows, take=True), shadows)
 
 
 __all__ = ["call", "call_call", "call_copied", "copied", "in_python", "opened", "refuse_call_call"]

@@ -15,7 +15,7 @@ import numpy as np
 
 from zyg.errors import Unsupported
 
-from . import foreign, structure
+from . import foreign, gathering, scattering, structure
 from .backs import run, run_unshifted
 from .captured import CONSTANTS, Attribute, Captured, Made, Place, content_of, one_at_a_time
 
@@ -55,7 +55,7 @@ def _captured(user: Any, rule: Any, alone: bool) -> Captured | None:
 def _run_kept(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """What has come to the pullback, and to what is in its copy, belongs to what that is a copy of."""
     _, copy, original = back
-    structure.scatter(original, structure.gather(copy, None, shadows, take=True), shadows)
+    scattering.scatter(original, gathering.gather(copy, None, shadows, take=True), shadows)
 
 
 _WRITTEN, _CHANGES = "an array that is written", "an object that changes"

@@ -18,7 +18,7 @@ from zyg.errors import Unsupported
 from zyg.fallback import check_reading, kinds_of, native_pullback, why_not_native
 from zyg.library import registry
 
-from . import foreign, native, structure, user_rules
+from . import foreign, native, scattering, structure, user_rules
 from .backs import run
 from .cotangents import Refused
 from .native import OF_NUMPY
@@ -284,7 +284,7 @@ def run_partly(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if given is None:
         return None
     by = dict(zip(active, given[1:]))
-    return (None, *[by[k] if k in by else structure.refuse(form, refused, shadows) for k, form in enumerate(forms)])
+    return (None, *[by[k] if k in by else scattering.refuse(form, refused, shadows) for k, form in enumerate(forms)])
 
 
 def into(f: Any, out: np.ndarray, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any] | None:

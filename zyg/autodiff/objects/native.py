@@ -38,7 +38,7 @@ from zyg.ir.types import (
 from zyg.pullbacks import Pullback
 from zyg.transforms import Transform, transform_of
 
-from . import structure, user_rules
+from . import gathering, scattering, structure, user_rules
 from .backs import run_shifted
 from .cotangents import Refused, refused_in
 from .passing import passes
@@ -208,17 +208,17 @@ def run_native(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     refused = refused_in(d)
     if refused is None:
         try:
-            d = structure.gather(form, d, shadows, take=True)
+            d = gathering.gather(form, d, shadows, take=True)
         except Unsupported as error:
             refused = Refused(error)
     if d is None:
         return None
     if refused is not None:
-        return (None, *[structure.refuse(structure.form(x), refused, shadows) for x in args])
-    given = native(structure.dense(form, d))
+        return (None, *[scattering.refuse(structure.form(x), refused, shadows) for x in args])
+    given = native(gathering.dense(form, d))
     if all(type(x) in _PLAIN for x in args):
         return (None, *given)
-    return (None, *[structure.scatter(structure.form(x), c, shadows) for x, c in zip(args, given)])
+    return (None, *[scattering.scatter(structure.form(x), c, shadows) for x, c in zip(args, given)])
 
 
 class NativeFirst:

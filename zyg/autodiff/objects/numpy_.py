@@ -343,7 +343,7 @@ def _run_array_of_own(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def run_array_of(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """The cotangent of what an array was made of; it flows where that is a tuple."""
     c = shadows.take_array(back[1])
-    return None if c is None else objects.structure.scatter(back[2], real_where(back[3], c), shadows)
+    return None if c is None else objects.scattering.scatter(back[2], real_where(back[3], c), shadows)
 
 
 def reals_in(x: Any, made: np.ndarray) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from zyg.errors import Unsupported
 
-from . import builtins_, calls, foreign, numpy_, numpy_items, structure
+from . import builtins_, calls, foreign, gathering, numpy_, numpy_items, structure
 from .calls import known, method
 from .cotangents import Refused, is_number
 from .numpy_ import as_operand, give, refuse, saved, taken
@@ -131,7 +131,7 @@ def _tolist(x: np.ndarray) -> tuple[Any, Any]:
 
 def _run_tolist(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, form, x = back
-    c = structure.gather(form, d, shadows, take=True)
+    c = gathering.gather(form, d, shadows, take=True)
     if c is not None:
         shadows.add_array(x, np.array(_filled(c, x.shape), complex if np.iscomplexobj(x) else float))
     return None

@@ -8,7 +8,7 @@ import numpy as np
 
 from zyg.errors import Unsupported
 
-from . import calls, foreign, memory, structure
+from . import calls, foreign, memory, scattering, structure
 from .calls import known
 from .cotangents import Refused, is_number
 from .numpy_ import OF_OBJECTS, as_operand, give, keeps, real_where, reals_in, refuse, taken
@@ -136,8 +136,8 @@ def _run_array(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if c is None:
         return None
     if type(c) is Refused:
-        return None, structure.refuse(form, c, shadows)
-    return None, structure.scatter(form, real_where(reals, c), shadows)
+        return None, scattering.refuse(form, c, shadows)
+    return None, scattering.scatter(form, real_where(reals, c), shadows)
 
 
 def run_copied(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

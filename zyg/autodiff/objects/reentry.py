@@ -26,7 +26,7 @@ from zyg.errors import Unsupported
 
 from .. import trying
 from ..identity import ByIdentity
-from . import arithmetic, calls, foreign, iteration, later, sources, structure, watched
+from . import arithmetic, calls, foreign, iteration, later, scattering, sources, structure, watched
 from .cotangents import INERT, Refused, accumulate, is_number, refused_in
 from .passing import leaves, passes
 from .reach import PLAIN, entered
@@ -389,7 +389,7 @@ def run_followed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         made, arguments, inner = log[k]
         c = d if k == given_by else refused if refused is not None and type(made) not in INERT else None
         if c is refused and c is not None and not is_number(made):
-            structure.refuse(structure.form(made), c, shadows)
+            scattering.refuse(structure.form(made), c, shadows)
             c = None
         given = calls.run(inner, c, shadows)
         for x, part in zip(arguments, given[1:] if given is not None else ()):
@@ -423,7 +423,7 @@ def _give(
         for held in v if isinstance(v, (list, tuple)) else (v,):
             if foreign.is_opaque(held):
                 shadows.mark(held, refused)
-        c = structure.refuse(structure.form(v), refused, shadows)
+        c = scattering.refuse(structure.form(v), refused, shadows)
         if c is not None and k < len(flowing):
             flowing[k] = accumulate(flowing[k], c)
 
@@ -545,7 +545,7 @@ def _run_again(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     # (A class that `type` made has got it by the calls of hooks, which have taken it out again.)
     if refused is not None and (d is not None or foreign.has_shadow(value, shadows)):
         for k, v in enumerate(operands):
-            flowing[k] = accumulate(flowing[k], structure.refuse(structure.form(v), refused, shadows))
+            flowing[k] = accumulate(flowing[k], scattering.refuse(structure.form(v), refused, shadows))
     for key, c in zip(kwargs, flowing[len(args) :]):
         if c is not None:
             shadows.add_key(kwargs, key, c)

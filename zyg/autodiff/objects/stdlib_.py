@@ -23,7 +23,7 @@ from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import Unsupported
 from zyg.remedies import remedy
 
-from . import builtins_, calls, dates, effects, foreign, methods_, structure
+from . import builtins_, calls, dates, effects, foreign, methods_, scattering, structure
 from .calls import known, method
 from .cotangents import SCALARS, Refused, accumulate, is_number, refused_in
 from .ordering import less
@@ -289,7 +289,7 @@ def _run_pickled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         return given
     for date in held:
         shadows.mark(date, refused)
-    c = structure.refuse(form, refused, shadows)
+    c = scattering.refuse(form, refused, shadows)
     return (None, c) if given is None else (None, accumulate(given[1], c), *given[2:])
 
 

@@ -1,7 +1,7 @@
 """Values with structure, as users see their gradients: lists of lists, dicts, objects, tuples of arrays.
 
 A *form* is what a value was like at one point of the program: a mutable object may look different when the reverse pass
-comes by.  `gather` makes the gradient of a value of a form from what flows and what shadows hold; `scatter` takes one apart.
+comes by.  Gradients of values of a form are put together in gathering.py, and taken apart in scattering.py.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import array
 import functools
 import gc
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, compress
 from types import BuiltinFunctionType, CellType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
@@ -20,13 +20,11 @@ import numpy as np
 from zyg.autodiff import objects
 from zyg.autodiff.identity import ByIdentity
 from zyg.backend.cpython import type_version, version_word
-from zyg.errors import Misuse, Unsupported, excerpt
-from zyg.gradient_classes import closure_gradient_class, gradient_class
-from zyg.named import UnknownName, by_names
+from zyg.gradient_classes import gradient_class
 
 from . import foreign, iteration
 from .cotangents import DATES, INERT, NUMERIC, SETS, Refused, is_closed, is_number
-from .shadows import join_class, shadow_dtype
+from .shadows import join_class
 
 Form = tuple[Any, ...]
 NUMBER: Form = ("number",)  # a real one
@@ -381,6 +379,18 @@ def fields_in(cls: type) -> Fields:
     return found
 
 
+def fields_class(cls: type, names: tuple[str, ...]) -> Any:
+    """The named tuple that holds the gradient by an instance of `cls` with these attributes."""
+    fields = _fields.get(id(cls))
+    made = None if fields is None else fields.gradients.get(names)
+    if made is None:
+        plain = tuple(n.lstrip("_") for n in names)
+        made = gradient_class(cls, names if plain == names or len(set(plain)) < len(plain) else plain)
+        if fields is not None:
+            fields.gradients[names] = made
+    return made
+
+
 def _slots_of(cls: type) -> Iterator[str]:
     for c in cls.__mro__:
         slots = c.__dict__.get("__slots__", ())
@@ -406,7 +416,7 @@ def holds_numbers(form: Form) -> bool:
         return True
     if kind == "nothing":
         return False
-    return any(map(holds_numbers, _parts(form)))
+    return any(map(holds_numbers, parts_of(form)))
 
 
 def has_shadow(form: Form, shadows: Any) -> bool:
@@ -415,7 +425,7 @@ def has_shadow(form: Form, shadows: Any) -> bool:
         return False
     if foreign.has_shadow(form[1], shadows):
         return True
-    return form[0] not in ("array", "numbers") and any(has_shadow(part, shadows) for part in _parts(form))
+    return form[0] not in ("array", "numbers") and any(has_shadow(part, shadows) for part in parts_of(form))
 
 
 def objects_of(form: Form) -> Iterable[Any]:
@@ -423,14 +433,15 @@ def objects_of(form: Form) -> Iterable[Any]:
     if form[0] == "object":
         yield form[1]
     if form[0] not in ("number", "array", "numbers", "nothing"):
-        for part in _parts(form):
+        for part in parts_of(form):
             yield from objects_of(part)
 
 
 form_of = form  # (under a name that is no parameter)
 
 
-def _parts(form: Form) -> Iterable[Form]:
+def parts_of(form: Form) -> Iterable[Form]:
+    """The forms of what a value of this form holds."""
     kind = form[0]
     if kind in ("tuple", "list"):
         return form[2]
@@ -458,512 +469,3 @@ _OTHERS = (
     ),
     *(FunctionType, MethodType, functools.partial, Names),
 )
-
-# -------------------------------------------------------------------------------------------------- gather
-
-
-def gather(form: Form, d: Any, shadows: Any, take: bool = False) -> Any:
-    """The gradient of a value: `d` is what flows. With `take`, shadows start again from zero."""
-    return _GATHER[form[0]](form, d, shadows, take)
-
-
-_WITHOUT_ATTRIBUTES = frozenset({list, tuple, dict, deque})
-
-
-def _check_attributes(x: Any, shadows: Any) -> None:
-    """The gradient by a container has no place for attributes that its class adds."""
-    if type(x) in _WITHOUT_ATTRIBUTES:
-        return
-    for name, c in (shadows.attributes_of(x) or {}).items():
-        if c is not None and isinstance(name, str) and name in getattr(x, "__dict__", ()):
-            raise Unsupported(
-                f"a derivative by the attribute `{name}` of a {type(x).__qualname__}, a container whose gradient is by its items",
-                hint="pass what the attribute holds by itself, or hold the container in an attribute of a plain class",
-            )
-
-
-def _number(form: Form, d: Any, shadows: Any, take: bool) -> Any:
-    if type(d) is Refused:
-        raise d.error
-    return d
-
-
-def _nothing(form: Form, d: Any, shadows: Any, take: bool) -> None:
-    return None
-
-
-def _set(form: Form, d: Any, shadows: Any, take: bool) -> None:
-    """The items of a set have no places that a gradient could be given in."""
-    if take:
-        shadows.take_dict(form[1])
-
-
-def _again(form: Form, d: Any, shadows: Any, take: bool) -> Any:
-    """An object that stands in the value before: users see what it has in each place; what is taken is taken once."""
-    return None if take else gather(form[1], None, shadows)
-
-
-def _array(form: Form, d: Any, shadows: Any, take: bool) -> Any:
-    x = form[1]
-    if not shadows.has_array(x):
-        return None
-    refused = shadows.refusal_of(x)
-    if refused is not None:
-        raise refused.error
-    return shadows.take_array(x) if take else shadows.of_array(x).copy(order="K")
-
-
-def _tuple(form: Form, d: Any, shadows: Any, take: bool) -> Any:
-    _, x, forms = form
-    if type(forms) is FlatForms:
-        return forms.gather(d)
-    if not take and type(x) is not tuple:
-        _check_attributes(x, shadows)
-    parts = None if take else _together(forms, shadows)
-    if parts is None:
-        parts = [gather(f, None if d is None else d[k], shadows, take) for k, f in enumerate(forms)]
-    if all(p is None for p in parts):
-        return None
-    names = getattr(type(x), "_fields", None)
-    return tuple(parts) if names is None else gradient_class(type(x), tuple(names))(*parts)
-
-
-def _together(forms: Any, shadows: Any) -> list[Any] | None:
-    """The gradients of values of these forms, if they can be had together."""
-    return objects.together.gather(forms, shadows) if isinstance(forms, objects.together.Alike) else None
-
-
-def _numbers(form: Form, d: Any, shadows: Any, take: bool) -> Any:
-    _, x, length = form
-    if not take and type(x) is not list:
-        _check_attributes(x, shadows)
-    items = shadows.items.get(id(x))
-    if not items or items.count(None) == len(items):
-        return None
-    result = [0.0 if v is None else v for v in items]
-    if Refused in map(type, result):
-        raise next(v for v in result if type(v) is Refused).error
-    result.extend([0.0] * (length - len(result)))
-    if take:
-        shadows.take_list(x)
-    return result
-
-
-def _list(form: Form, d: Any, shadows: Any, take: bool) -> Any:
-    _, x, forms = form
-    if not take and type(x) is not list:
-        _check_attributes(x, shadows)
-    parts = None if take or type(forms) is list else _together(forms, shadows)
-    if parts is not None:
-        return None if not parts or parts[0] is None and _all_none(parts) else parts
-    shadow = shadows.items.get(id(x))
-    if not shadow and type(forms) is list:
-        return _list_without_shadow(forms, shadows, take)
-    items: list[Any] = list(shadow or ())
-    if take:
-        shadows.take_list(x)
-    items.extend([None] * (len(forms) - len(items)))
-    if type(forms) is FlatTuples and forms.are_gradients(items):
-        return items if items.count(None) < len(items) else None
-    if type(forms) is list and _carry_nothing(forms):
-        return None
-    parts = [
-        None if f is NOTHING or (v is None and f is NUMBER) else _GATHER[f[0]](f, v, shadows, take)
-        for f, v in zip(forms, items)
-    ]
-    if _all_none(parts):
-        return None
-    return [0.0 if p is None and f[0] == "number" else p for p, f in zip(parts, forms)]
-
-
-def _carry_nothing(forms: list[Form]) -> bool:
-    return bool(forms) and forms[0] is NOTHING and forms.count(NOTHING) == len(forms)
-
-
-def _list_without_shadow(forms: list[Form], shadows: Any, take: bool) -> list[Any] | None:
-    """The gradient of a list whose items have cotangents in shadows of their own, if any."""
-    if _carry_nothing(forms):
-        return None
-    parts: list[Any] = []
-    has_some = False
-    for f in forms:
-        if f is NUMBER or f is COMPLEX:
-            parts.append(0.0)
-        elif f is NOTHING:
-            parts.append(None)
-        else:
-            c = _GATHER[f[0]](f, None, shadows, take)
-            if c is not None:
-                has_some = True
-            parts.append(c)
-    return parts if has_some else None
-
-
-def _dict(form: Form, d: Any, shadows: Any, take: bool) -> Any:
-    _, x, forms = form
-    if not take and type(x) is not dict:
-        _check_attributes(x, shadows)
-    if type(forms) is not dict and not take and type(forms) is objects.together.Keyed:
-        together = _together(forms.alike, shadows)
-        if together is not None:
-            return None if together[0] is None and _all_none(together) else dict(zip(forms, together))
-    items = shadows.items.get(id(x)) or _NO_ITEMS
-    if take:
-        items = shadows.take_dict(x) or _NO_ITEMS
-    if type(forms) is Flat:
-        if not items:
-            return None
-        parts = {k: items.get(k) if f is NUMBER else None for k, f in forms.items()}
-        kinds = set(map(type, parts.values()))
-        if Refused in kinds:
-            raise next(c for c in parts.values() if type(c) is Refused).error
-        return None if kinds <= _NONE else parts
-    parts = {}
-    has_some = False
-    for k, f in forms.items():
-        if f is NOTHING:
-            parts[k] = None
-            continue
-        c = items.get(k) if f is NUMBER else _GATHER[f[0]](f, items.get(k), shadows, take)
-        if c is not None:
-            if type(c) is Refused:
-                raise c.error
-            has_some = True
-        parts[k] = c
-    return parts if has_some else None
-
-
-_NONE = frozenset({type(None)})
-
-
-def _all_none(parts: Iterable[Any]) -> bool:
-    return _NONE.issuperset(map(type, parts))
-
-
-_NO_ITEMS: dict[Any, Any] = {}
-
-
-def _object(form: Form, d: Any, shadows: Any, take: bool) -> Any:
-    _, x, forms = form
-    held = shadows.attributes_of(x) or {}
-    parts: list[Any] = []
-    has_some = False
-    for name, f in forms.items():
-        c = held.pop(name, None) if take else held.get(name)
-        if f is NOTHING:
-            parts.append(None)
-            continue
-        if f is not NUMBER:
-            c = _GATHER[f[0]](f, c, shadows, take)
-        if c is not None:
-            if type(c) is Refused:
-                raise c.error
-            has_some = True
-        parts.append(c)
-    return fields_class(type(x), tuple(forms))(*parts) if has_some else None
-
-
-def fields_class(cls: type, names: tuple[str, ...]) -> Any:
-    """The named tuple that holds the gradient by an instance of `cls` with these attributes."""
-    fields = _fields.get(id(cls))
-    made = None if fields is None else fields.gradients.get(names)
-    if made is None:
-        plain = tuple(n.lstrip("_") for n in names)
-        made = gradient_class(cls, names if plain == names or len(set(plain)) < len(plain) else plain)
-        if fields is not None:
-            fields.gradients[names] = made
-    return made
-
-
-def _function(form: Form, d: Any, shadows: Any, take: bool) -> Any:
-    _, f, cells = form
-    parts = []
-    for cell, inner in cells:
-        held = shadows.attributes_of(cell) or {}
-        flowing = held.pop("cell_contents", None) if take else held.get("cell_contents")
-        parts.append(gather(inner, flowing, shadows, take))
-    if all(p is None for p in parts):
-        return None
-    return closure_gradient_class(f.__name__, f.__code__.co_freevars)(*parts)
-
-
-def _method(form: Form, d: Any, shadows: Any, take: bool) -> Any:
-    return gather(form[2], d, shadows, take)
-
-
-def _partial(form: Form, d: Any, shadows: Any, take: bool) -> Any:
-    _, f, args, keywords = form
-    held = shadows.attributes_of(f) or {}
-    flowing = held.pop("args", None) if take else held.get("args")
-    parts = gather(args, flowing, shadows, take), gather(keywords, None, shadows, take)
-    return None if parts == (None, None) else gradient_class(functools.partial, ("args", "keywords"))(*parts)
-
-
-_GATHER = {
-    "number": _number, "nothing": _nothing, "again": _again, "array": _array, "tuple": _tuple, "numbers": _numbers, "list": _list,
-    "set": _set, "dict": _dict, "object": _object, "function": _function, "method": _method, "partial": _partial,
-}  # fmt: skip
-
-
-def dense(form: Form, c: Any) -> Any:
-    """A cotangent with zeros where there is nothing, as rules of users get it."""
-    kind = form[0]
-    if kind == "number":
-        return 0.0 if c is None else c
-    if kind == "array":
-        return np.zeros(form[1].shape, shadow_dtype(form[1].dtype)) if c is None else c
-    if kind == "numbers":
-        return [0.0] * form[2] if c is None else c
-    if kind in ("tuple", "list"):
-        parts = [dense(f, None if c is None else c[k]) for k, f in enumerate(form[2])]
-        names = getattr(type(form[1]), "_fields", None)
-        if names is not None:
-            return gradient_class(type(form[1]), tuple(names))(*parts)
-        return tuple(parts) if kind == "tuple" else parts
-    if kind == "dict":
-        return {k: dense(f, None if c is None else c[k]) for k, f in form[2].items()}
-    if kind == "object":
-        parts = [dense(f, None if c is None else c[k]) for k, f in enumerate(form[2].values())]
-        return fields_class(type(form[1]), tuple(form[2]))(*parts)
-    return c
-
-
-# --------------------------------------------------------------------------------------------------- refuse
-
-
-def refuse(form: Form, refused: Refused, shadows: Any) -> Any:
-    """Pass a refusal on to all numbers in a value; what flows is the result."""
-    return _refuse(form, refused, shadows, set())
-
-
-def _refuse(form: Form, refused: Refused, shadows: Any, met: set[int]) -> Any:
-    """`met`: the forms that it has come to, which may hold themselves."""
-    kind = form[0]
-    if kind == "number":
-        return refused
-    if kind not in ("tuple", "method"):  # whose parts flow to who holds them, each time
-        if id(form) in met:
-            return None
-        met.add(id(form))
-    if kind == "array":
-        shadows.add_array(form[1], refused)
-    elif kind == "numbers":
-        for index in range(form[2]):
-            shadows.add_item(form[1], index, refused)
-    elif kind == "tuple":
-        flowing = tuple([_refuse(f, refused, shadows, met) for f in form[2]])
-        return None if all(p is None for p in flowing) else flowing
-    elif kind == "list":
-        for index, f in enumerate(form[2]):
-            if (c := _refuse(f, refused, shadows, met)) is not None:
-                shadows.add_item(form[1], index, c)
-    elif kind == "dict":
-        for key, f in form[2].items():
-            if (c := _refuse(f, refused, shadows, met)) is not None:
-                shadows.add_key(form[1], key, c)
-    elif kind == "set":
-        for item, f in zip(form[2], _parts(form)):
-            if (c := _refuse(f, refused, shadows, met)) is not None:
-                shadows.add_key(form[1], item, c)
-    elif kind == "object":
-        for name, f in form[2].items():
-            if (c := _refuse(f, refused, shadows, met)) is not None:
-                shadows.add_attr(form[1], name, c)
-    elif kind == "function":
-        for cell, f in form[2]:
-            if (c := _refuse(f, refused, shadows, met)) is not None:
-                shadows.add_cell(cell, c)
-    elif kind == "method":
-        return _refuse(form[2], refused, shadows, met)
-    elif kind == "partial":
-        if (c := _refuse(form[2], refused, shadows, met)) is not None:
-            shadows.add_attr(form[1], "args", c)
-        _refuse(form[3], refused, shadows, met)
-    return None
-
-
-# -------------------------------------------------------------------------------------------------- scatter
-
-
-def scatter(form: Form, c: Any, shadows: Any, what: str = "the cotangent") -> Any:
-    """Take the cotangent `c` of a value apart: what belongs to mutable objects goes to their shadows; the rest, which
-    flows, is the result. `what` names the cotangent in messages."""
-    return None if c is None else _SCATTER[form[0]](form, c, shadows, what)
-
-
-def _scatter_number(form: Form, c: Any, shadows: Any, what: str) -> Any:
-    return c if type(c) is float else _as_number(c, what) if form is COMPLEX else _as_real(c, what)
-
-
-def _scatter_nothing(form: Form, c: Any, shadows: Any, what: str) -> None:
-    return None
-
-
-def _scatter_again(form: Form, c: Any, shadows: Any, what: str) -> None:
-    """An object that stands in the value before got all of its cotangent there."""
-    if what.startswith(GIVEN) and c is not None:
-        raise TypeError(
-            f"{what} is of an object that the value holds before: give all of its cotangent there, None here"
-        )
-
-
-GIVEN = "the cotangent of the value"  # that a pullback is called with, as against one that was gathered, which is in all places
-
-
-def _scatter_array(form: Form, c: Any, shadows: Any, what: str) -> None:
-    if callable(c):  # it adds to what it is given
-        add, c = c, np.zeros(form[1].shape, np.result_type(form[1].dtype, np.float32))
-        add(c)
-    _add_array(form[1], c, shadows, what)
-
-
-def _scatter_numbers(form: Form, c: Any, shadows: Any, what: str) -> None:
-    for index, part in enumerate(_sequence(c, form[2], what)):
-        if part is not None:
-            shadows.add_item(form[1], index, _as_real(part, f"{what}[{index}]"))
-
-
-def _scatter_tuple(form: Form, c: Any, shadows: Any, what: str) -> Any:
-    names = None if type(c) is tuple else getattr(type(form[1]), "_fields", None)
-    named = None if names is None else _by_names(c, names, what)
-    parts = _sequence(c, len(form[2]), what) if named is None else [named.get(n) for n in names or ()]
-    flowing = tuple([scatter(f, p, shadows, f"{what}[{k}]") for k, (f, p) in enumerate(zip(form[2], parts))])
-    return None if all(p is None for p in flowing) else flowing
-
-
-def _scatter_list(form: Form, c: Any, shadows: Any, what: str) -> None:
-    for index, (f, part) in enumerate(zip(form[2], _sequence(c, len(form[2]), what))):
-        flowing = scatter(f, part, shadows, f"{what}[{index}]")
-        if flowing is not None:
-            shadows.add_item(form[1], index, flowing)
-
-
-def _scatter_dict(form: Form, c: Any, shadows: Any, what: str) -> None:
-    named = _by_names(c, form[2], what, "key")
-    if named is None:
-        raise misfit(TypeError, what, f"should be a dict, not {kind_of(c)}")
-    for key, part in named.items():
-        flowing = scatter(form[2][key], part, shadows, f"{what}[{key!r}]")
-        if flowing is not None:
-            shadows.add_key(form[1], key, flowing)
-
-
-def _scatter_method(form: Form, c: Any, shadows: Any, what: str) -> Any:
-    return scatter(form[2], c, shadows, what)
-
-
-def _scatter_partial(form: Form, c: Any, shadows: Any, what: str) -> None:
-    args, keywords = _fields_of(c, ("args", "keywords"), what)
-    flowing = scatter(form[2], args, shadows, f"{what}.args")
-    if flowing is not None:
-        shadows.add_attr(form[1], "args", flowing)
-    scatter(form[3], keywords, shadows, f"{what}.keywords")
-
-
-def _scatter_function(form: Form, c: Any, shadows: Any, what: str) -> None:
-    names = form[1].__code__.co_freevars
-    gradient = closure_gradient_class(form[1].__name__, names)
-    if type(c) is gradient:  # in which some variables have other names
-        c = tuple(c)
-    for name, (cell, inner), part in zip(names, form[2], _fields_of(c, names, what)):
-        flowing = scatter(inner, part, shadows, f"{what}.{name}")
-        if flowing is not None:
-            shadows.add_cell(cell, flowing)
-
-
-def _scatter_object(form: Form, c: Any, shadows: Any, what: str) -> None:
-    for (name, inner), part in zip(form[2].items(), _fields_of(c, form[2], what)):
-        flowing = scatter(inner, part, shadows, f"{what}.{name}")
-        if flowing is not None:
-            shadows.add_attr(form[1], name, flowing)
-
-
-_SCATTER = {
-    "number": _scatter_number, "nothing": _scatter_nothing, "again": _scatter_again, "array": _scatter_array, "numbers": _scatter_numbers,
-    "tuple": _scatter_tuple, "list": _scatter_list, "set": _scatter_nothing, "dict": _scatter_dict, "method": _scatter_method,
-    "partial": _scatter_partial, "function": _scatter_function, "object": _scatter_object,
-}  # fmt: skip
-
-
-def _by_names(c: Any, names: Iterable[Any], what: str, kind: str = "attribute") -> dict[Any, Any] | None:
-    try:
-        return by_names(c, names)
-    except UnknownName as error:
-        raise misfit(TypeError, what, f"has the {kind} {error.name!r}, which the value has not") from None
-
-
-def _fields_of(c: Any, names: Collection[str], what: str) -> Iterable[Any]:
-    """The parts of the cotangent of something with attributes."""
-    if type(c) is tuple:
-        return _sequence(c, len(names), what)
-    if is_number(c) or isinstance(c, (str, list, np.ndarray)):
-        raise misfit(
-            TypeError, what, f"should have the fields of the value, as a named tuple or object, not be {kind_of(c)}"
-        )
-    named = _by_names(c, names, what)
-    if isinstance(c, dict) and named is not None:
-        return [named.get(name) for name in names]
-    # (An object may give more by its class: properties, defaults.)
-    return [_field(c, name) if named is None or name not in named else named[name] for name in names]
-
-
-def _field(c: Any, name: str) -> Any:
-    value = getattr(c, name, None)
-    return getattr(c, name.lstrip("_"), None) if value is None else value
-
-
-def _as_real(c: Any, what: str) -> Any:
-    """The cotangent of a real number, of a complex one the real part: but a caller of a pullback is told."""
-    c = _as_number(c, what)
-    if not isinstance(c, (complex, np.complexfloating)):
-        return c
-    if what.startswith(GIVEN):
-        raise misfit(TypeError, what, f"should be a real number, not {kind_of(c)}")
-    return c.real
-
-
-def _as_number(c: Any, what: str) -> Any:
-    if is_number(c) or isinstance(c, (bool, np.bool_)):
-        return float(c) if isinstance(c, (bool, np.bool_)) or type(c) is int else c
-    if isinstance(c, np.ndarray) and c.ndim == 0:
-        return c[()]
-    raise misfit(TypeError, what, f"should be a number, not {kind_of(c)}")
-
-
-def _sequence(c: Any, length: int, what: str) -> Any:
-    if not isinstance(c, (tuple, list, np.ndarray)):
-        raise misfit(TypeError, what, f"should be a sequence of {length}, not {kind_of(c)}")
-    if len(c) != length:
-        raise misfit(ValueError, what, f"should have {length} entries; it has {len(c)}")
-    return c
-
-
-def _add_array(x: np.ndarray, c: Any, shadows: Any, what: str) -> None:
-    if not isinstance(c, (np.ndarray, list, tuple)) and not (x.ndim == 0 and is_number(c)):
-        raise misfit(TypeError, what, f"should be an array of {x.ndim} dimensions, not {kind_of(c)}")
-    c = np.asarray(c)
-    if c.dtype.kind not in "fciub":
-        raise misfit(TypeError, what, f"should be an array of numbers, not of {c.dtype}")
-    if c.dtype.kind == "c" and x.dtype.kind != "c" and what.startswith(GIVEN):
-        raise misfit(TypeError, what, f"should be an array of real numbers, not of {c.dtype}")
-    if c.shape != x.shape:
-        raise misfit(ValueError, what, f"should have the shape {x.shape}, not {c.shape}")
-    shadows.add_array(x, c)
-
-
-def misfit(cls: type[Exception], what: str, said: str) -> Exception:
-    """The error of a cotangent that is not as its value is; of one that a rule gave, or another function in the program, with the place."""
-    if what.startswith(GIVEN):
-        return cls(f"{what} {said}")
-    position = foreign.position_of(foreign.place_in_half())
-    hint = "return what is like the argument: a number for a number, an array of its shape for an array, a tuple for a tuple, or None"
-    if cls is TypeError:
-        return Misuse(f"{what} {said}", position, hint=hint)
-    return cls(
-        "\n".join([f"{what} {said}", *([excerpt(position)] if position is not None else []), f"instead: {hint}"])
-    )
-
-
-def kind_of(value: Any) -> str:
-    name = type(value).__name__
-    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"

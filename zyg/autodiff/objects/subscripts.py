@@ -423,7 +423,7 @@ def refused_key(x: Any, key: Any, shadows: Any) -> Any:
     refused = shadows.mark_of(x, keys=True)
     if refused is None or not iteration.is_number_key(key):
         return None
-    return objects.structure.refuse(objects.structure.form(key), refused, shadows)
+    return objects.scattering.refuse(objects.structure.form(key), refused, shadows)
 
 
 def run_list_set(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

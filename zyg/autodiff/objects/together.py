@@ -22,7 +22,7 @@ from zyg.autodiff.identity import ByIdentity
 from zyg.backend import pulls
 from zyg.backend.cpython import type_version
 
-from . import structure
+from . import gathering, structure
 from .arithmetic import find
 from .attributes import is_slot, plain_lookup
 from .cotangents import INERT, Refused
@@ -170,7 +170,7 @@ def _gathered(column: Column, count: int, flowing: Callable[[], Iterable[Any]], 
         return column.gather(shadows)
     if column is structure.NUMBER:
         return flowing()
-    return [structure.gather(form, d, shadows) for form, d in zip(column, flowing())]
+    return [gathering.gather(form, d, shadows) for form, d in zip(column, flowing())]
 
 
 class Columned(Alike):
@@ -303,7 +303,7 @@ class Rows(Alike):
         full = None not in items and 0 not in self.lengths and list(map(len, items)) == self.lengths
         if full and set(map(type, chain.from_iterable(items))) == _NUMBERS:
             return list(map(list, items))
-        return [structure.gather(form, None, shadows) for form in self]
+        return [gathering.gather(form, None, shadows) for form in self]
 
 
 class Keyed(Mapping[Any, Form]):

@@ -17,7 +17,7 @@ from zyg.autodiff import objects
 from zyg.errors import Misuse, Unsupported
 from zyg.rules import Rule, is_users, keyword_only, parameters_of, tangent_rule_for
 
-from . import foreign, keeping, memory, structure, watched
+from . import foreign, gathering, keeping, memory, scattering, structure, watched
 from .cotangents import Refused, is_number, refused_in
 
 _met = threading.local()
@@ -99,7 +99,7 @@ def _run_beside_defaults(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
             (g.__kwdefaults__, g.__kwdefaults__ or {}),
         ):
             for key, value in defaults.items():
-                c = structure.refuse(structure.form(value), Refused(error), shadows)
+                c = scattering.refuse(structure.form(value), Refused(error), shadows)
                 if c is not None:
                     shadows.add_key(holder, key, c)
     return given
@@ -199,7 +199,7 @@ def run_numbers(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         for k, c in enumerate(given[:total]):
             if type(c) is not float and c is not None:
                 what = f"the cotangent of argument {k + 1} that the rule for {foreign.name_of(f)} gave"
-                real = structure.scatter(structure.NUMBER, c, shadows, what)
+                real = scattering.scatter(structure.NUMBER, c, shadows, what)
                 if isinstance(c, _COMPLEX):
                     given = (*given[:k], real, *given[k + 1 :])
     return _in_order(given if order is None else given[:total], given, count, order, f, shadows)
@@ -216,9 +216,9 @@ def _in_order(flowing: Any, entries: Any, count: int, order: Any, f: Any, shadow
             named.append(flowing[at])
         elif at < len(entries):
             what = f"the cotangent of argument {at + 1} that the rule for {foreign.name_of(f)} gave"
-            named.append(structure.scatter(form, entries[at], shadows, what))
+            named.append(scattering.scatter(form, entries[at], shadows, what))
         else:
-            named.append(structure.refuse(form, _by_keyword(f), shadows))
+            named.append(scattering.refuse(form, _by_keyword(f), shadows))
     return (None, *flowing[:count], *named)
 
 
@@ -247,22 +247,22 @@ def run(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
             )
     refused = refused_in(d) if form[0] in ("number", "tuple") else None
     try:
-        d = structure.gather(form, d, shadows, take=True) if refused is None else d
-        contents = [structure.gather(held, None, shadows, take=True) for _, held in after]
+        d = gathering.gather(form, d, shadows, take=True) if refused is None else d
+        contents = [gathering.gather(held, None, shadows, take=True) for _, held in after]
     except Unsupported as error:
         refused, contents = Refused(error), []
     if refused is not None:
-        flowing = [structure.refuse(held, refused, shadows) for held in forms]
+        flowing = [scattering.refuse(held, refused, shadows) for held in forms]
         for _, held in order or ():
-            structure.refuse(held, refused, shadows)
+            scattering.refuse(held, refused, shadows)
         return _in_order(flowing, flowing, count, order, f, shadows)
     if d is None and all(c is None for c in contents):
         return None
-    given = user(structure.dense(form, d), *[structure.dense(held, c) for (_, held), c in zip(after, contents)])
+    given = user(gathering.dense(form, d), *[gathering.dense(held, c) for (_, held), c in zip(after, contents)])
     entries = _entries(given, f, len(forms), count)
     what = f"that the rule for {foreign.name_of(f)} gave"
     flowing = [
-        structure.scatter(held, c, shadows, f"the cotangent of argument {k + 1} {what}")
+        scattering.scatter(held, c, shadows, f"the cotangent of argument {k + 1} {what}")
         for k, (held, c) in enumerate(zip(forms, entries))
     ]
     return _in_order(flowing, entries, count, order, f, shadows)

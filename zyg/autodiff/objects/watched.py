@@ -12,7 +12,7 @@ import numpy as np
 from zyg.errors import Unsupported
 from zyg.remedies import rule_of
 
-from . import foreign, iteration, structure
+from . import foreign, iteration, scattering, structure
 from .cotangents import INERT, Refused, accumulate
 from .structure import SEQUENCES
 
@@ -81,5 +81,5 @@ def run_changed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     for x in operands:
         if foreign.is_opaque(x):
             shadows.mark(x, refused)
-    flowing = [structure.refuse(form, refused, shadows) for form in forms]
+    flowing = [scattering.refuse(form, refused, shadows) for form in forms]
     return [accumulate(a, b) for a, b in zip(flowing, given)] if given is not None else flowing

@@ -10,7 +10,7 @@ from zyg import inside
 from zyg.errors import Unsupported
 
 from ..trying import bodies
-from . import structure
+from . import gathering, scattering, structure
 from .builtins_ import constant
 from .calls import known
 from .cotangents import INERT, is_number
@@ -121,9 +121,9 @@ def _apply(function: Any, *args: Any) -> Any:
 def _run_checkpoint(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """Compute it again, this time with all that the reverse pass wants."""
     _, pullback, function, kept, forms, form = back
-    d = structure.gather(form, d, shadows, take=True)
+    d = gathering.gather(form, d, shadows, take=True)
     if d is None:
         return None
     given = pullback(_apply, (function, *kept))[1](d)
     what = "the cotangent of a checkpointed function"
-    return (None, *[structure.scatter(form, c, shadows, what) for form, c in zip(forms, given)])
+    return (None, *[scattering.scatter(form, c, shadows, what) for form, c in zip(forms, given)])
