@@ -75,3 +75,14 @@ entry:
 """
     assert not merge.run(parse_module(guarded))
     assert merge.run(parse_module(guarded.replace("user.py:4:0-4:5", "user.py:3:0-3:5")))
+
+
+def test_a_function_is_kept_as_all_that_those_would_be_kept_as_which_are_equal():
+    # Else none of two pairs of halves would be whole, if of one the forward part were left, and of the other the reverse part.
+    module = parse_module(SOURCE)
+    for name in ("inner", "other", "third"):
+        module.functions[name].attrs["offers"] = (name,)
+    assert merge.run(module)
+    (left,) = {i.attrs["callee"] for _, i in module.functions["first"].instructions() if i.op == "call"}
+    assert {*module.functions[left].attrs["offers"]} == {"inner", "other"}
+    assert module.functions["third"].attrs["offers"] == ("third",)

@@ -396,7 +396,7 @@ class ForwardPart(State):
             return callee
         chosen = [k in wrt for k in range(len(params))]
         type(self)(self.module, name, chosen, self.summaries, "callee", self.callees, callee=callee).run()
-        if "offer" in source.attrs:
+        if "offers" in source.attrs:
             from zyg.frontend import readymade  # on demand: code for scalars has none
 
             forward, reverse = self.module.functions[callee.forward], self.module.functions[callee.reverse]

@@ -47,7 +47,7 @@ _wanted: set[str] = set()  # code whose body was asked for in this process
 
 @record(frozen=True)
 class Offer:
-    """What would be kept of a function if it were compiled by itself (an attribute of it): the name of the entry, and what it gives;
+    """As what a function would be kept if it were compiled by itself (among the `offers` in its attributes): the name of the entry, and what it gives;
     `halves`: whether its adjoint may be kept, too; `found`: that is there, so others will take it that its own code is.  An offer of a half
     of that has the summary of the whole function and what that writes to, by which parameters it is differentiated, and which array
     parameters are lent to it (autodiff/state.py); `made` is what there is of the two halves, which a pullback compiles one after the other."""
@@ -229,7 +229,7 @@ def offer(e: Evaluator, name: str, function: Function, value: Abstract, lengths:
         halves = _has_halves(e)
         found = halves and _read(_beside(name)) is not None
         types = tuple(map(_written, function.results, lengths))
-        function.attrs["offer"] = Offer(name, types, _form(value), halves, found)
+        function.attrs["offers"] = (Offer(name, types, _form(value), halves, found),)
 
 
 def offer_halves(
@@ -242,36 +242,42 @@ def offer_halves(
     """Have the halves of its adjoint by these parameters, of which some are lent, kept if the function would be."""
     from zyg.ir.passes.writes import written_alone
 
-    offered: Offer | None = whole.attrs.get("offer")
-    if offered is not None and offered.halves:
-        own = replace(offered, summary=summary, written=written_alone(whole), wrt=tuple(wrt), lent=tuple(lent), made={})
+    as_whole: list[Offer] = [offered for offered in whole.attrs["offers"] if offered.halves]
+    if as_whole:
+        told = {"summary": summary, "written": written_alone(whole), "wrt": tuple(wrt), "lent": tuple(lent)}
+        pairs = [replace(offered, **told, made={}) for offered in as_whole]
         for half, function in zip(("forward", "reverse"), halves):
-            function.attrs["offer"] = replace(own, half=half)
+            function.attrs["offers"] = tuple([replace(own, half=half) for own in pairs])
 
 
 def keep(module: Module, offers: dict[str, Readymade], texts: Mapping[str, str]) -> None:
     """Have later processes find the code of functions that are on offer, whose assembly is in `texts`."""
     from zyg.autodiff.activity import summarise
-    from zyg.backend.llvm import cache as disk
     from zyg.backend.llvm.engine import engine
 
     for name, code in offers.items():
-        offered: Offer = module.functions[name].attrs["offer"]
         function = module.functions[name]
         about = replace(code, summary=summarise(module, name)[name].key(), written=function.attrs.get("written"))
         own = engine().on_disk(about, texts[code.symbol])
         if own is None:
             continue
-        if offered.made is None:
-            disk.store(offered.name, marshal.dumps((_fields(own), offered.types, offered.form)))
-            continue
-        offered.made[offered.half] = own
-        if len(offered.made) == 2:
-            both = _fields(offered.made["forward"]), _fields(offered.made["reverse"])
-            disk.store(_beside(offered.name, offered.wrt, offered.lent), marshal.dumps(both))
-            disk.store(
-                _beside(offered.name), marshal.dumps((offered.summary, offered.types, offered.form, offered.written))
-            )
+        for offered in function.attrs["offers"]:
+            _keep_as(offered, own)
+
+
+def _keep_as(offered: Offer, code: Readymade) -> None:
+    from zyg.backend.llvm import cache as disk
+
+    if offered.made is None:
+        disk.store(offered.name, marshal.dumps((_fields(code), offered.types, offered.form)))
+        return
+    offered.made[offered.half] = code
+    if len(offered.made) == 2:
+        both = _fields(offered.made["forward"]), _fields(offered.made["reverse"])
+        disk.store(_beside(offered.name, offered.wrt, offered.lent), marshal.dumps(both))
+        disk.store(
+            _beside(offered.name), marshal.dumps((offered.summary, offered.types, offered.form, offered.written))
+        )
 
 
 def _fields(code: Readymade) -> tuple[Any, ...]:

@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL, F64, I64
 
@@ -295,9 +297,17 @@ class Selection:
         given = value
         if isinstance(value, ARRAYS):
             given = self._spread(value, "array is not broadcastable to correct shape", "")
+        if self._adds_rows(function, given):
+            self._call(gathering.add_taken, self.base, *self._indices_apart().items, given)
+            return
         self._call(gathering.update, self.base, given, self.leading, self._indices_apart(), function)
 
-    def _indices_apart(self) -> Abstract:
+    def _adds_rows(self, function: Abstract, value: Abstract) -> bool:
+        """Whether a kernel adds the elements of an array: doubles, or rows of doubles, to those that one list of int64 selects."""
+        of_doubles = isinstance(value, ArrayValue) and value.type.dtype is F64 and value.type.ndim == ndim(self.base)
+        return function == known(np.add) and of_doubles and not self.prefix and self._takes_rows()
+
+    def _indices_apart(self) -> TupleValue:
         return TupleValue(tuple(apart(self.e, self.array, v) for v in self.indices.items))
 
     def _value(self, value: Abstract) -> Abstract:

@@ -348,5 +348,5 @@ def clone_blocks(blocks: list[Block], values: dict[Value, Value], rename: Callab
 def clone(function: Function, name: str | None = None) -> Function:
     """A deep copy (constants are shared), which may become another function: it is not on offer (frontend/readymade.py)."""
     copy = Function(name or function.name, clone_blocks(function.blocks, {}), function.results)
-    copy.attrs = {k: v for k, v in function.attrs.items() if k != "offer"}
+    copy.attrs = {k: v for k, v in function.attrs.items() if k != "offers"}
     return copy

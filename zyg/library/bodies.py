@@ -219,8 +219,8 @@ def copy_functions(e: Evaluator, module: Module, root: str, moved: bool = False)
             made.name = names[name]
         else:
             source, made = made, clone(made, names[name])
-            if "offer" in source.attrs:
-                made.attrs["offer"] = source.attrs["offer"]
+            if "offers" in source.attrs:
+                made.attrs["offers"] = source.attrs["offers"]
         target.add(made)
         calls += [i for block in made.blocks for i in block.instrs if i.op in CALLING]
         for instr in calls[known:]:

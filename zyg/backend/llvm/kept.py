@@ -23,12 +23,12 @@ Write = Callable[[Lowered, str, str], None]  # to a module, a function by its na
 
 def keep(lowered: Lowered, names: Sequence[str], write: Write, module: Module) -> bool:
     """Make a function, and what it calls, a module of its own, if it can be one; whether it is."""
-    offer = module.functions[names[0]].attrs.get("offer")
-    found = apart(lowered, names, write, 0 if offer is not None and offer.found and not offer.half else LINES)
+    offers = module.functions[names[0]].attrs.get("offers", ())
+    found = apart(lowered, names, write, 0 if any(offer.found and not offer.half for offer in offers) else LINES)
     if found is None:
         return False
     there, errors = found
-    if offer is not None and all(isinstance(site.exception, str) for site in errors):
+    if offers and all(isinstance(site.exception, str) for site in errors):
         lowered.offers[names[0]] = _code(there, errors)
     abi = lowered.signatures[names[0]]
     if errors:

@@ -37,6 +37,9 @@ def run(module: Module) -> bool:
         first = known.setdefault(_contents(module, function), name)
         if first != name:
             replaced[name] = first
+            if "offers" in function.attrs:  # what it would be kept as, the other one is kept as, too
+                kept = module.functions[first].attrs
+                kept["offers"] = (*kept.get("offers", ()), *function.attrs["offers"])
     return changed
 
 
@@ -78,7 +81,7 @@ def _contents(module: Module, function: Function) -> Hashable:
 
 
 def _attributes(attrs: dict[str, object]) -> Hashable:
-    return tuple((name, _hashable(attrs[name])) for name in sorted(attrs) if name != "offer")
+    return tuple((name, _hashable(attrs[name])) for name in sorted(attrs) if name != "offers")
 
 
 def _hashable(value: object) -> Hashable:

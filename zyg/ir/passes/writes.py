@@ -49,7 +49,7 @@ def run(module: Module) -> list[Function]:
             written = written_alone(function)
             if written is not None:
                 known[name] = written
-                if "offer" in function.attrs:
+                if "offers" in function.attrs:
                     function.attrs["written"] = written  # which later processes are told that find its code
     return changed
 

@@ -29,7 +29,7 @@ from zyg.ir.reductions import identity
 from zyg.ir.types import F64
 
 from .. import kernels
-from ..intrinsics import cut, machine
+from ..intrinsics import cut, machine, select
 from ..registry import emits, implements
 from .common import axis_index, lines
 from .gathering import each_others_rules
@@ -184,7 +184,8 @@ def _element_slope(value: Any, row: Any, initial: Any) -> Any:
 
 @unchecked
 def _with_slope_of(value: Any, element: Any) -> Any:
-    return machine("slope", value, value * 0 + 1 if value - value == 0 else value.dtype.type(1), element)
+    one = value.dtype.type(1)
+    return machine("slope", value, select(value - value == 0, value * 0 + one, one), element)
 
 
 def _of_whole_array(kind: str, better: Any, kernel: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays, indexing
-from zyg.frontend.functions import shared_with_adjoint, unchecked
+from zyg.frontend.functions import shared, shared_with_adjoint, unchecked
 from zyg.frontend.values import Abstract, Known
 from zyg.rules import adjoint, tangent
 
@@ -135,6 +135,7 @@ def update(target: Any, value: Any, before: tuple[None, ...], index: Any, functi
             update(target[m], value[m] if isinstance(value, np.ndarray) else value, before[1:], index, function)
 
 
+@shared
 @unchecked
 def check_range(index: Any, size: int, axis: int, count: int) -> None:
     """IndexError if an index is out of range, unless there is nothing to take."""

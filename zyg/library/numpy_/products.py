@@ -53,13 +53,14 @@ def matmul(e: Evaluator, x1: Abstract, x2: Abstract, out: Abstract = NONE) -> Ab
 
 
 def _multiplied(e: Evaluator, given: list[Abstract]) -> Abstract:
-    function = _of_dimensions(*given)
-    if function is not matmul_arrays and all(arrays.element_type(v) is F64 for v in given):
-        # Kernels take doubles that lie in any way: with one rule for all of them there is less to compile.
-        made = e.call(known(function), [arrays.general(e, v) for v in given])
-    else:
-        made = e.call(known(function), given)
     x, y = (arrays.dims(e, v) for v in given)
+    function = _of_dimensions(*given)
+    if function is not matmul_arrays:
+        e.guard(e.op("eq", x[1], y[0]), "ValueError", f"{MATMUL_CORE}{{}} is different from {{}})", y[0], x[1])
+        if all(arrays.element_type(v) is F64 for v in given):
+            # Kernels take doubles that lie in any way: with one rule for all of them there is less to compile.
+            given = [arrays.general(e, v) for v in given]
+    made = e.call(known(function), given)
     stacks = (x[:-2], y[:-2])
     most = max(map(len, stacks))
     lengths = [joint(e, [s[axis - most + len(s)] for s in stacks if axis >= most - len(s)]) for axis in range(most)]
@@ -67,9 +68,9 @@ def _multiplied(e: Evaluator, given: list[Abstract]) -> Abstract:
 
 
 def _of_dimensions(a: Abstract, b: Abstract) -> Any:
-    """What multiplies such arrays; for the most usual ones a function that has nothing to choose."""
+    """What multiplies such arrays; for the most usual ones, real matrices on the left, what only multiplies."""
     if isinstance(a, ArrayValue) and isinstance(b, ArrayValue) and arrays.ndim(a) == 2 and arrays.ndim(b) <= 2:
-        return matmul_matrices if arrays.ndim(b) == 2 else matmul_vector
+        return product if arrays.ndim(b) == 2 else matvec
     return matmul_arrays
 
 
@@ -167,22 +168,6 @@ def matmul_arrays(a: Any, b: Any) -> Any:
     if a.ndim == 1:
         return matvec(swapped(b), a) if b.ndim == 2 else stacked(a[None, :], b)[..., 0, :]
     return product(a, b) if a.ndim == 2 and b.ndim == 2 else stacked(a, b)
-
-
-def matmul_matrices(a: Any, b: Any) -> Any:
-    """The same of two real matrices."""
-    k = b.shape[0]
-    if a.shape[1] != k:
-        raise ValueError(f"{MATMUL_CORE}{k} is different from {a.shape[1]})")
-    return product(a, b)
-
-
-def matmul_vector(a: Any, b: Any) -> Any:
-    """The same of a real matrix and a vector."""
-    k = len(b)
-    if a.shape[1] != k:
-        raise ValueError(f"{MATMUL_CORE}{k} is different from {a.shape[1]})")
-    return matvec(a, b)
 
 
 def dot_arrays(a: Any, b: Any) -> Any:
