@@ -19,7 +19,7 @@ from zyg.errors import ArgumentError
 from zyg.typeof import MAX_LIST, MAX_ROWS
 
 from ..oracles.differences import derivative
-from ..turns import each_in_long_turn, each_in_turn
+from ..turns import by_one_python_a_day, each_in_long_turn, each_in_turn
 
 FEW, MANY = MAX_ROWS + 4, MAX_LIST + 5  # looked at one by one where they are written, and never
 
@@ -628,6 +628,7 @@ def all_values(items):
     return sum(sum(v for v in vars(p).values() if isinstance(v, float)) for p in items)
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("f", READ, ids=lambda f: f.__name__)
 def test_what_is_not_read_may_be_anything(f: Any) -> None:
     items = named(MANY)
@@ -694,6 +695,7 @@ class Unequal:
         return isinstance(other, Unequal) and self.x > other.x
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("count", [FEW, MANY])
 @pytest.mark.parametrize(
     "f",
@@ -828,6 +830,7 @@ def checked(f: Callable[[float], float], native: bool = True) -> None:
         assert zyg.gradient(f, 1.3)[0] == pytest.approx(derivative(f, 1.3), rel=1e-8)
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("cls", CLASSES)
 @pytest.mark.parametrize("count", [FEW, MANY])
 def test_global_and_captured_lists(cls, count, monkeypatch):
@@ -867,6 +870,7 @@ def changes_a_row(k, row):
     return total
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("count", [4, FEW, MANY])
 @pytest.mark.parametrize("form", ["records", "rows"])
 def test_an_item_of_a_global_list_that_is_changed_as_an_argument(form, count, monkeypatch):
