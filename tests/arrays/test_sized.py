@@ -86,7 +86,7 @@ def same_as_numpy(f, compiled, *args):
     return expected
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("f", TWO)
 def test_values_and_gradients(f):

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 pytestmark = pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 
@@ -123,7 +123,7 @@ def test_calls_that_native_code_ends_with_an_error_of_its_own(case):
     agree(f, *args)
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("case", CASES[:6], ids=lambda case: case[0].__name__)
 def test_all_derivatives_of_such_calls(case):
     f, x, *rest = case

@@ -12,7 +12,7 @@ import pytest
 
 import zyg
 
-from ..turns import EVERY_TURN, by_one_python_a_day, each_in_turn
+from ..turns import EVERY_TURN, by_one_python_a_day, each_in_long_turn, each_in_turn
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:::numpy", "ignore:Mean of empty slice", "ignore:invalid value", "ignore:overflow"
@@ -100,7 +100,7 @@ def outcome(f: Any, given: list[Any]) -> Any:
 
 
 @pytest.mark.parametrize("seed", range(COUNT))
-@each_in_turn
+@each_in_long_turn
 def test_values(seed):
     rng = random.Random(seed)
     text = generated(rng)
