@@ -11,7 +11,7 @@ from hypothesis import settings
 
 from zyg import pipeline
 
-from .turns import SKIPPED, by_one_python_a_day, is_of_another_turn
+from .turns import SKIPPED, is_of_another_turn
 
 settings.register_profile("same", derandomize=True, deadline=None, database=None)
 settings.register_profile("explore", deadline=None)
@@ -35,10 +35,7 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(config, items):
     """Where pytest-xdist hands tests out, those of another turn, most of all, are not among them: to report that each was skipped takes
-    longer than most tests do. Examples of the docs and of docstrings go by turns, too, but for those of the README."""
-    for item in items:
-        if isinstance(item, pytest.DoctestItem) and item.path.name != "README.md":
-            item.add_marker(by_one_python_a_day)
+    longer than most tests do."""
     if hasattr(config, "workerinput"):
         items[:] = [item for item in items if not is_of_another_turn(item)]
     else:

@@ -203,6 +203,7 @@ def test_a_call_that_is_under_way_goes_over(program, held):
     assert there == [True]
 
 
+@by_one_python_a_day
 def test_errors_are_those_of_the_first_code(program, held):
     g = zyg.grad(program, (0, 1))
     x, w, steps = arguments()
@@ -217,6 +218,7 @@ def test_errors_are_those_of_the_first_code(program, held):
     assert texts[0] == texts[1]
 
 
+@by_one_python_a_day
 def test_code_that_is_gone_is_not_made(program, held):
     g = zyg.grad(program, (0, 1))
     g(*arguments())
@@ -231,6 +233,7 @@ def test_code_that_is_gone_is_not_made(program, held):
     assert careful.library is None
 
 
+@by_one_python_a_day
 def test_code_that_went_over_goes_away(program):
     g = zyg.grad(program, (0, 1))
     g(*arguments())

@@ -638,6 +638,7 @@ def test_what_is_not_read_may_be_anything(f: Any) -> None:
     assert np.allclose(gradients(f, items), gradients(f, plain), rtol=1e-13)
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("count", [FEW, MANY])
 @pytest.mark.parametrize("f", [by_name, equal_to_one, by_tag, all_values], ids=lambda f: f.__name__)
 def test_what_is_read_of_it_is_looked_at_one_by_one(f: Any, count: int) -> None:
@@ -769,6 +770,7 @@ def test_the_reason_tells_what_is_written() -> None:
         zyg.jit(f)(World(made(Body, MANY)))
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("own", [5.0, 3, "text"])
 @pytest.mark.parametrize("count", [4, FEW, MANY])
 def test_a_property_before_an_attribute_of_the_same_name(count: int, own: Any) -> None:

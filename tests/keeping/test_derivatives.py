@@ -121,6 +121,7 @@ def test_what_was_changed_is_seen(name, kind):
     assert name == "an option" or not same(value, World(*before).call(call)[0])
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("kind", ["gradient", "jvp", "pushforward"])
 def test_values_of_variables_are_read_at_each_call(kind):
     call = OF_ARRAYS[kind].format(f="f")
