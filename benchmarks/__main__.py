@@ -10,7 +10,7 @@
     python -m benchmarks elementwise linalg   whole arrays: fused expressions with sums; matrices
     python -m benchmarks adbench              ADBench's GMM and LSTM objectives against JAX and C
     --data FOLDER                             ADBench's folder `data`, for its larger instances
-    --quick                                   small sizes and few rounds: does it work, not how fast is it
+    --quick                                   small sizes, few rounds, some of the programs by turns of the day: does it work, not how fast is it
     --json FILE                               the figures as JSON
 
 Ratios are to C: the better of gcc and clang, -O3 -march=native, without contraction, and with contraction against

@@ -11,7 +11,7 @@ from hypothesis import settings
 
 from zyg import pipeline
 
-from .turns import is_of_another_turn, skip_if_of_another_turn
+from .turns import SKIPPED, is_of_another_turn
 
 settings.register_profile("same", derandomize=True, deadline=None, database=None)
 settings.register_profile("explore", deadline=None)
@@ -38,10 +38,11 @@ def pytest_collection_modifyitems(config, items):
     longer than most tests do."""
     if hasattr(config, "workerinput"):
         items[:] = [item for item in items if not is_of_another_turn(item)]
-
-
-def pytest_runtest_setup(item):
-    skip_if_of_another_turn(item)
+    else:
+        skip = pytest.mark.skip(reason=SKIPPED)
+        for item in items:
+            if is_of_another_turn(item):
+                item.add_marker(skip)
 
 
 @pytest.fixture(autouse=True)

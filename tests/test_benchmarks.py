@@ -22,7 +22,7 @@ from benchmarks import (
     strangers_arrays,
 )
 from benchmarks.cases import BENCHMARKS, flat_gradient
-from benchmarks.sections.settings import builds
+from benchmarks.sections.settings import Settings, builds
 from tests.turns import each_in_long_turn, each_in_turn
 
 from .oracles import differences, dual
@@ -168,6 +168,14 @@ def test_values_and_gradients_of_ordinary_programs(name):
     assert value == function(*args)
     assert gradients == gradient_as_called(function, args)
     assert disagreement(function, args, gradient_as_called) is None
+
+
+def test_a_quick_run_takes_some_of_the_cases_and_all_of_them_over_some_days():
+    for count in (1, 2, 9, 20, 71, 120):
+        by_day = [Settings(quick=True, rounds=3, day=day).few(range(count)) for day in range(20010, 20030)]
+        assert all(1 <= len(cases) <= count // 20 + 1 for cases in by_day)
+        assert set().union(*by_day) == set(range(count))
+    assert Settings(quick=False, rounds=3).few("abc") == ["a", "b", "c"]
 
 
 def test_names_of_dynamic_programs_are_unique():

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import pytest
 
 import zyg
+from tests.turns import by_one_python_a_day
 from zyg import collecting
 
 
@@ -178,6 +179,7 @@ def by_pullback(f, x: float) -> object:
 
 
 # (With exceptions, the frame of who asks for a pullback is in a circle: its variables have it.)
+@by_one_python_a_day
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize(
     "derivative, f",

@@ -15,7 +15,7 @@ import zyg
 from zyg.autodiff.objects.api import pullback as python_pullback
 from zyg.library import gradients
 
-from .turns import each_in_turn
+from .turns import by_one_python_a_day, each_in_turn
 
 
 @pytest.fixture
@@ -564,6 +564,7 @@ def cubed(x):
     return x**3
 
 
+@by_one_python_a_day
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize("adjoint", [None, "alone", "calling", "in the pullback"])
 def test_tangent_rules_in_derivatives_of_derivatives(rule, tangent_rule, adjoint):

@@ -15,6 +15,7 @@ import pytest
 
 import zyg
 from tests.oracles.differences import derivative
+from tests.turns import by_one_python_a_day
 from zyg.errors import Unsupported
 from zyg.fallback import python_pullback
 
@@ -205,6 +206,7 @@ GOT = {
 }
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("name", GOT)
 def test_what_descriptors_say(name):
     f = GOT[name]

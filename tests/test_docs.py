@@ -8,6 +8,8 @@ from types import ModuleType
 
 import pytest
 
+from tests.turns import by_one_python_a_day
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -28,6 +30,7 @@ def test_what_is_generated_is_current(name):
     assert text == generator().page(text, machine=False), "run: python docs/generate.py"
 
 
+@by_one_python_a_day
 def test_the_table_of_numpys_functions_is_current():
     pytest.importorskip("scipy")
     if sys.version_info[:2] != (3, 11):

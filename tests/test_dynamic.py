@@ -13,11 +13,12 @@ from .dynamic import regressions
 from .dynamic.check import Skipped, check
 from .dynamic.generate import program
 from .dynamic.tools import Program
-from .turns import each_in_turn
+from .turns import by_one_python_a_day, each_in_turn
 
 FIRST = 100 * sys.version_info[1]
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("number", range(FIRST, FIRST + 4))
 def test_dynamic_programs(number: int) -> None:
     """One that fails is made smaller by `python -m tests.dynamic --count 1 --seed` and its number."""

@@ -13,7 +13,7 @@ from benchmarks import applications, everyday
 from zyg import fallback, pipeline
 from zyg.__main__ import main
 
-from .turns import each_in_turn
+from .turns import by_one_python_a_day, each_in_turn
 
 
 def helper(x):
@@ -200,6 +200,7 @@ def falls_back(function: Any, args: tuple[Any, ...]) -> str | None:
     return texts[0].partition("The reason: ")[2] if texts else None
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("count", [5, 40, 41, 60])
 def test_long_lists_of_records_and_objects(count):
     for function, rows in (

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import by_one_python_a_day
 from zyg.autodiff.objects import api
 
 pytestmark = pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
@@ -141,6 +142,7 @@ def copied(f):
     return lambda p: f(p)
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("given", ORDERS)
 @pytest.mark.parametrize("value", VALUES)
@@ -210,6 +212,7 @@ def test_what_has_no_names_takes_none(rule, value, given, way):
         anyhow(way)(g, value)
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("given", ORDERS)
 @pytest.mark.parametrize("value", VALUES)
 def test_tangents(value, given):
@@ -255,6 +258,7 @@ def of_two_frozen(a, b):
 MAKERS = [of_two_dict, of_two_named, of_two_plain, of_two_frozen]
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("given", ORDERS)
 @pytest.mark.parametrize("make", MAKERS)
 def test_cotangents_of_values(make, given):
@@ -286,6 +290,7 @@ def test_cotangents_of_lists_of_named_things():
                 back([{"a": 1.0, "zz": 1.0}, None])
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("given", ORDERS)
 @pytest.mark.parametrize("make", MAKERS)
 def test_what_a_tangent_rule_gives_goes_by_name(rule, make, given):
@@ -342,6 +347,7 @@ def test_what_functions_captured_goes_by_name(rule):
 # ------------------------------------------------------------------------------------------------- what rules get
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("way", WAYS)
 def test_a_rule_gets_the_cotangent_of_a_dict(rule, way):
     f = lambda x: {"a": x * x, "in": ({"b": 3.0 * x}, x)}

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import by_one_python_a_day, each_in_turn
 
 
 def test_row_34_hooks():
@@ -515,6 +515,7 @@ READ = {
 }
 
 
+@by_one_python_a_day
 @THROUGH_PYTHON
 @pytest.mark.parametrize("name", READ)
 def test_what_a_hook_reads_by_a_helper_is_as_it_was(name):

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.turns import by_one_python_a_day
+
 INTERRUPTED = """
 import signal, sys, warnings
 import numpy as np
@@ -52,6 +54,7 @@ assert handled > 3 and not inside, (handled, inside)
 """
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("which", [0, 1, 2])
 def test_no_handler_is_called_while_a_module_is_executed(which: int) -> None:
     done = subprocess.run([sys.executable, "-c", INTERRUPTED, str(which)], capture_output=True, text=True, timeout=300)

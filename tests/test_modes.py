@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import by_one_python_a_day
 from zyg.library.drivers import LANES
 
 REVERSE, FORWARD = 2.0, 3.0
@@ -35,6 +36,7 @@ def product(x, a):
 
 
 # A run forward carries LANES columns, one in reverse has a row.
+@by_one_python_a_day
 @pytest.mark.parametrize(
     "rows, columns, mode",
     [
@@ -71,6 +73,7 @@ def vectors(f, *args):
     return [int(n) for n in _OF_VECTORS.findall(str(zyg.code_llvm(zyg.jit(f), *args)))]
 
 
+@by_one_python_a_day
 def test_tangents_of_a_chunk_are_vectors():
     x = np.linspace(0.5, 1.0, 2 * LANES + 3)
     one = vectors(lambda x, d: zyg.jvp(recurrence, (x,), (d,)), x, x)

@@ -7,7 +7,7 @@ import pytest
 import zyg
 
 from .oracles import differences
-from .turns import each_in_long_turn
+from .turns import by_one_python_a_day, each_in_long_turn
 
 pytestmark = pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 
@@ -111,6 +111,7 @@ FUNCTIONS = [
 ]
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("f", FUNCTIONS)
 def test_derivatives_of_gradients_by_parameters(f):
     slope = differences.derivative(f, 1.3)

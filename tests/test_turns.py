@@ -14,29 +14,47 @@ def item(name: str, *marks: pytest.MarkDecorator) -> Any:
 
 
 @pytest.mark.parametrize(
-    "marks, runs",
+    "marks, days",
     [
-        ([], 45),
-        ([turns.each_in_turn], 5),
-        ([turns.each_in_long_turn], 3),
-        ([turns.each_in_long_turn, turns.each_in_turn], 3),  # a function, and its module
+        ([turns.by_one_python_a_day], 1),
+        ([turns.each_in_turn], 3),
+        ([turns.each_in_long_turn], 10),
+        ([turns.each_in_long_turn, turns.each_in_turn], 10),  # a function, and its module
+        ([turns.by_one_python_a_day, turns.each_in_turn], 3),
     ],
 )
-def test_in_fifteen_days_three_pythons_run_each_case(
-    marks: list[Any], runs: int, monkeypatch: pytest.MonkeyPatch
+def test_in_so_many_days_a_python_runs_each_case_and_another_the_next_time(
+    marks: list[Any], days: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(turns, "EVERY_TURN", False)
     whose: Counter[tuple[int, int]] = Counter()
-    for name in (f"test_it[{n}]" for n in range(900)):
+    begin, count = 20010, 900
+    assert begin % days == 0
+    for name in (f"test_it[{n}]" for n in range(count)):
         own = []
-        for turn in range(3):
-            for day in range(20010, 20025):
+        for day in range(begin, begin + 3 * days):
+            for turn in range(3):
                 monkeypatch.setattr(turns, "TURN", turn)
                 monkeypatch.setattr(turns, "DAY", day)
                 if not turns.is_of_another_turn(item(name, *marks)):
-                    own.append((turn, day))
-        assert len(own) == runs and (runs == 45 or len({turn for turn, _ in own}) == 1)
+                    own.append((day, turn))
+        assert [(day - begin) // days for day, _ in own] == [0, 1, 2]
+        assert {turn for _, turn in own} == {0, 1, 2}
         whose.update(own)
-    assert len(whose) == 45 and min(whose.values()) > 0.6 * 900 * runs / 45
+    assert len(whose) == 9 * days and min(whose.values()) > 0.3 * count / (3 * days)
     monkeypatch.setattr(turns, "EVERY_TURN", True)
     assert not turns.is_of_another_turn(item("test_it", *marks))
+
+
+def test_what_has_no_mark_is_run_each_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "EVERY_TURN", False)
+    assert not turns.is_of_another_turn(item("test_it"))
+
+
+def test_in_three_days_a_python_takes_all_thirds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "EVERY_TURN", False)
+    taken = []
+    for day in range(3):
+        monkeypatch.setattr(turns, "DAY", day)
+        taken += turns.own_third(["a", "b", "c", "d"])
+    assert sorted(taken) == ["a", "b", "c", "d"]

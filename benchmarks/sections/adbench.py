@@ -79,10 +79,10 @@ def run(settings: Settings) -> dict[str, Any]:
     figures: dict[str, Any] = {"wrong": []}
     say_what_is_absent("jax")
     print("ADBench's objectives; v = value, v+g = value and gradient; `fast` is fastmath=True, C has -ffast-math")
-    absent = []
+    absent, quick = [], settings.few(QUICK)
     for instance in data.INSTANCES:
         path = data.find(instance, settings.data)
-        if settings.quick and instance.name not in QUICK:
+        if settings.quick and instance.name not in quick:
             continue
         if path is None:
             absent.append(instance.name)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import os
+import time
 import types
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,20 +17,28 @@ from .. import native
 T = TypeVar("T")
 
 
+def today() -> int:
+    """The day whose turn it is; that of the tests of the same run (tests/turns.py), past midnight too."""
+    return int(os.environ.get("ZYG_TESTS_DAY") or int(time.time()) // 86400)
+
+
 @dataclass(frozen=True)
 class Settings:
     quick: bool
     rounds: int
     data: Path | None = None  # a copy of ADBench's folder `data`
+    day: int = field(default_factory=today)
 
     @property
     def seconds(self) -> float:
         """The length of one sample."""
         return 0.002 if self.quick else 0.01
 
-    def few(self, cases: Iterable[T]) -> list[T]:
-        """The cases; if it has to be quick, every eighth. (The tests check the results of all.)"""
-        return list(cases)[:: 8 if self.quick else 1]
+    def few(self, cases: Iterable[T], every: int = 20) -> list[T]:
+        """The cases; if it has to be quick, one of twenty (of so many), other ones on each day. (The tests check the results of all.)"""
+        listed = list(cases)
+        every = min(every, len(listed)) if self.quick else 1
+        return listed[self.day % every :: every]
 
     def describe(self) -> str:
         found = ", ".join(Path(path).name for path in native.compilers().values()) or "no C compiler: no ratios to C"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_long_turn
+from tests.turns import by_one_python_a_day, each_in_long_turn
 from zyg.ir.passes import PIPELINES
 
 RNG = np.random.default_rng(3)
@@ -74,6 +74,7 @@ HALVES = [
 ]
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("f", [layer, several, written, transposed, turned])
 def test_gradients_whatever_is_broadcast(f):
     gradient = zyg.grad(zyg.jit(f), (0, 1, 2))
@@ -125,6 +126,7 @@ def test_it_is_one_loop(f, shapes, most, monkeypatch):
     assert max(left) <= most
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("of", [np.real, np.imag, np.abs])
 def test_complex_numbers_that_are_seen_broadcast_and_as_they_are(of):
     """The parts of what is new are arrays that are seen before they are set."""

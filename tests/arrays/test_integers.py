@@ -12,7 +12,7 @@ import pytest
 import zyg
 from zyg.autodiff.objects.api import pullback
 
-from ..turns import each_in_long_turn, each_in_turn
+from ..turns import by_one_python_a_day, each_in_long_turn, each_in_turn
 from . import integers
 from .cases import CASES
 
@@ -104,6 +104,7 @@ def picked(count, back_end):
     return [(WITH_DERIVATIVES[int(i)], back_end) for i in rng.choice(len(WITH_DERIVATIVES), count, replace=False)]
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize(
     "cases", [picked(NATIVE, "natively"), picked(THROUGH_PYTHON, "through Python")], ids=["natively", "python"]
 )

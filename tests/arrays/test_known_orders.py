@@ -10,7 +10,7 @@ import pytest
 
 import zyg
 
-from ..turns import EVERY_TURN, each_in_turn
+from ..turns import EVERY_TURN, each_in_long_turn, each_in_turn
 from .check import steps
 
 COUNT = 300 if EVERY_TURN else 15
@@ -86,7 +86,7 @@ def step(rng: random.Random, values: dict[str, np.ndarray]) -> str:
     )
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("begin", range(4))
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_results_lie_as_those_of_numpy(begin):

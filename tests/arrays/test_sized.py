@@ -13,7 +13,7 @@ from zyg.ir.types import F64, Array, ComplexArray, Sized
 from zyg.pipeline import Request, compile
 from zyg.typeof import Typing
 
-from ..turns import EVERY_TURN, each_in_long_turn, each_in_turn
+from ..turns import EVERY_TURN, by_one_python_a_day, each_in_long_turn, each_in_turn
 from .check import steps
 from .test_fortran import by_differences
 
@@ -86,7 +86,7 @@ def same_as_numpy(f, compiled, *args):
     return expected
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("f", TWO)
 def test_values_and_gradients(f):
@@ -167,6 +167,7 @@ SUMS = [
 ]
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
     "shape", [(20000, 1), (1, 20000, 1), (1, 20000), (100, 200, 1), (200, 1, 100), (1, 1, 1), (1,)]
@@ -323,6 +324,7 @@ def test_results_of_functions_that_are_compiled_on_their_own_are_as_long_as_thes
             same_as_numpy(f, compiled, array(n), array(m))
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_lengths_of_axes_that_are_left_are_at_hand_where_a_loop_of_length_1_goes(n):
     """Some are known by operations that stand elsewhere: a pullback of a gradient did not compile (internal error)."""

@@ -3,6 +3,7 @@
 import pytest
 
 import zyg
+from tests.turns import by_one_python_a_day
 
 pytestmark = pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 
@@ -50,6 +51,7 @@ def seen_before_it_is_raised(x):
 PROGRAMS = [taken_over, gone_through, written_to, seen_before_it_is_raised]
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_attributes_are_those_of_the_program(program):
     value, (gradient,) = zyg.withgradient(program, 3.0)

@@ -12,7 +12,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_long_turn, each_in_turn
+from tests.turns import by_one_python_a_day, each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 from zyg.own import AUTODIFF, PACKAGE, is_own
 
@@ -344,6 +344,7 @@ def test_second_and_inner_derivatives(function, ignored):
     assert slope == pytest.approx(expected * 0.7 + derivative(0.7), rel=1e-6)
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("function", WHERE)
 def test_trace_functions_that_read_variables(function):
     """As a debugger does."""

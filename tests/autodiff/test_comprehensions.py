@@ -12,6 +12,7 @@ import pytest
 
 import zyg
 from tests.oracles.differences import derivative
+from tests.turns import by_one_python_a_day
 from zyg.fallback import python_pullback
 
 XS = [0.7, 1.3, -0.4]
@@ -178,6 +179,7 @@ FUNCTIONS = [
 ]  # fmt: skip
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_gradient(function: Callable[[list[float]], float]) -> None:
     value, back = python_pullback(function, (XS,), {})

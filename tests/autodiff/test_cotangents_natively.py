@@ -10,6 +10,7 @@ import pytest
 
 import zyg
 from tests.oracles.differences import derivative as differences
+from tests.turns import by_one_python_a_day
 from zyg.autodiff.objects import (
     construction,
     container_operators,
@@ -388,6 +389,7 @@ def test_programs(program, count):
         assert d_x == pytest.approx(differences(lambda v: program(list(values), v), x), rel=1e-6)
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("program", [in_place, with_itself, fields])
 def test_second_derivatives_of_programs(program):
     values = [0.3 + 0.61 * k % 1.7 for k in range(5)]

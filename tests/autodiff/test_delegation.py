@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from tests.oracles import differences
-from tests.turns import each_in_long_turn, each_in_turn
+from tests.turns import by_one_python_a_day, each_in_long_turn, each_in_turn
 from zyg.autodiff.objects import calls, delegation
 from zyg.autodiff.objects.api import pullback
 from zyg.autodiff.python import compile as compile_
@@ -506,6 +506,7 @@ FAILING = [
 ]
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("f", FAILING, ids=lambda f: f.__name__)
 def test_exceptions_out_of_what_was_handed_over_to(f):
     escaping.generators_are_watched = True

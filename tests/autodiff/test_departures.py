@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import by_one_python_a_day, each_in_long_turn, each_in_turn
 
 pytestmark = pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 
@@ -123,7 +123,7 @@ def test_calls_that_native_code_ends_with_an_error_of_its_own(case):
     agree(f, *args)
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("case", CASES[:6], ids=lambda case: case[0].__name__)
 def test_all_derivatives_of_such_calls(case):
     f, x, *rest = case
@@ -468,6 +468,7 @@ def met_in_lists(a):
     return ([0.5 * i if i else 0 for i in range(len(a))], 1)
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("helper", [largest, absent, held, doubled, met_in_lists], ids=lambda f: f.__name__)
 def test_numbers_of_numpy_and_in_objects(helper):
     def f(x, a):

@@ -11,7 +11,7 @@ import types
 import pytest
 
 from tests.oracles import dual
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn
 from zyg.autodiff.objects.api import pullback
 
 PARAMETERS = "xs, p"
@@ -270,7 +270,7 @@ def _as_written(text: str, name: str) -> types.FunctionType:
     return made
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("seed", range(540))
 def test_drawn_generators(seed: int) -> None:
     check(seed)

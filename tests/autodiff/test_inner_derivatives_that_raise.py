@@ -6,7 +6,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_long_turn
+from tests.turns import by_one_python_a_day, each_in_long_turn
 
 pytestmark = pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 
@@ -173,6 +173,7 @@ FUNCTIONS = {
 }
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("f", FUNCTIONS.values(), ids=FUNCTIONS)
 def test_what_the_exception_carries_has_its_derivative(f):
     value, (gradient,) = zyg.withgradient(f, 0.7)

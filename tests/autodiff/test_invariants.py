@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.inspection.tape import tape_bytes
 
 pytestmark = each_in_turn
@@ -93,6 +93,7 @@ PROGRAMS = [
 ]
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("f, args", PROGRAMS, ids=lambda p: getattr(p, "__name__", ""))
 def test_against_differences(f, args):
     copies = lambda: [a.copy() for a in args]

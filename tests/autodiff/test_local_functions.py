@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import zyg
+from tests.turns import by_one_python_a_day
 from zyg import rules
 from zyg.fallback import python_pullback
 
@@ -149,6 +150,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_local_functions(program):
     for x in (0.7, 0.9, 0.7):

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import by_one_python_a_day
 
 
+@by_one_python_a_day
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize(
     "function",

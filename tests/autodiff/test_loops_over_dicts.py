@@ -7,7 +7,7 @@ from collections import Counter, OrderedDict, defaultdict
 import pytest
 
 from tests.autodiff.against_differences import check, check_second
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 pytestmark = each_in_turn
 
@@ -89,6 +89,7 @@ def test_first_derivatives(f):
     check(f)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_second_derivatives(f):
     check_second(f)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.fallback import python_pullback
 
 pytestmark = [each_in_turn, pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")]
@@ -40,6 +40,7 @@ def test_complex64_has_the_derivatives_of_complex128(text):
     assert found == pytest.approx(expected, rel=2e-5, abs=2e-6)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("dtype", [np.float16, np.int8, np.int16, np.uint16, np.uint32])
 @pytest.mark.parametrize("text", OF_OTHERS)
 def test_other_types_have_those_of_float64(text, dtype):

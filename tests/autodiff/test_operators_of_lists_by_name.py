@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import zyg
+from tests.turns import by_one_python_a_day
 from zyg.fallback import python_pullback
 
 TEXTS = """list.__add__(a, b)|a.__add__(b)|list.__mul__(a, 2)|list.__rmul__(a, 2)|list.__imul__(a, 2)|a.__imul__(3)|list.__iadd__(a, b)
@@ -26,6 +27,7 @@ def function(text):
     return space["f"]
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 def test_operators_by_name(text):

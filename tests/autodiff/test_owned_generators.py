@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.oracles import differences
+from tests.turns import by_one_python_a_day
 from zyg.autodiff.objects.api import pullback
 from zyg.autodiff.python import compile as compile_
 from zyg.autodiff.python import escaping
@@ -210,6 +211,7 @@ def watched(monkeypatch, request):
     compile_.forget()
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("watched", [False, True], indirect=True)
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_gradient(f, watched):
@@ -222,6 +224,7 @@ def test_gradient(f, watched):
                 assert back(d)[0] == pytest.approx(d * expected, rel=1e-6)
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("f", [to_the_end, left, objects, handled, handled_within])
 def test_second_derivative(f):
     slope = lambda x: pullback(f, (x,))[1](1.0)[0]

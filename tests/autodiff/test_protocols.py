@@ -19,6 +19,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from tests.turns import by_one_python_a_day
 from zyg.autodiff.objects.api import pullback
 
 
@@ -299,6 +300,7 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_protocol(name):
     program = PROGRAMS[name]

@@ -9,6 +9,7 @@ import pytest
 
 from tests.autodiff import python_programs
 from tests.oracles import differences
+from tests.turns import by_one_python_a_day
 from zyg.autodiff.objects.api import pullback
 from zyg.autodiff.python import halves
 from zyg.frontend.capture import capture
@@ -20,6 +21,7 @@ def names(function: Any) -> str:
     return function.__name__
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("function", python_programs.PROGRAMS, ids=names)
 @pytest.mark.parametrize("x", [0.7, 1.9])
 def test_gradients(function, x):

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.oracles import differences
+from tests.turns import by_one_python_a_day
 from zyg.autodiff.objects.api import pullback
 from zyg.errors import Unsupported
 
@@ -170,6 +171,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("x", [0.7, 1.9])
 def test_gradients(function, x):

@@ -10,6 +10,7 @@ import pytest
 
 from tests.autodiff.tried import derivative, in_a_try
 from tests.oracles import differences
+from tests.turns import by_one_python_a_day
 from zyg.autodiff.objects.api import pullback
 
 
@@ -108,6 +109,7 @@ def failing(x):
 PROGRAMS: dict[str, Any] = {f.__name__: f for f in (of_lists, of_dicts, of_several, of_derived, in_functions, failing)}
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("watched", [False, True], ids=["plain", "watched"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_values_and_derivatives(name, watched):
@@ -118,6 +120,7 @@ def test_values_and_derivatives(name, watched):
         assert back(1.0)[0] == pytest.approx(differences.derivative(f, x), rel=1e-8)
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_second_derivatives(name):
     f = PROGRAMS[name]

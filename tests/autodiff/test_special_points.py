@@ -147,6 +147,7 @@ def test_second_derivatives_where_an_index_error_ends_a_loop():
     assert pullback(lambda x: zyg.gradient(f, x)[0], (1.5,))[1](1.0) == (pytest.approx(6 * 9 * 1.5),)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("axis", [None, 0])
 def test_the_largest_of_equal_elements_is_the_first(axis):
     a = -np.ones((3, 2)) if axis == 0 else -np.ones(3)

@@ -27,6 +27,7 @@ NORMS = {
 }
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("name", NORMS)
 def test_at_zero(name):
     f, x = NORMS[name], np.zeros(2)
@@ -44,6 +45,7 @@ def test_elsewhere_and_values(name):
     np.testing.assert_allclose(zyg.hessian(f, x), 2 * np.eye(2), rtol=1e-14, atol=1e-14)
 
 
+@each_in_long_turn
 def test_a_perfect_fit():
     a = np.random.default_rng(1).normal(size=(5, 2))
     w = np.array([0.5, -1.0])
@@ -133,6 +135,7 @@ def test_norms_themselves_have_the_slope_0_at_0_and_no_curvature(scale):
     assert zyg.hessian(of_both, x).tolist() == [[2.0, 0.0], [0.0, 2.0]]
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("order", [0.5, 1.5, 2.5, 3, 3.0, 4, 7])
 def test_norms_of_any_order_have_the_slope_0_at_0(order):
     rows = np.array([[0.0, 0.0], [1.0, -2.0]])

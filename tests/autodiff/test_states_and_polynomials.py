@@ -12,6 +12,7 @@ import pytest
 
 import zyg
 from tests.autodiff.against_differences import check, check_second, slope_of
+from tests.turns import by_one_python_a_day
 from zyg.autodiff.objects.api import pullback
 from zyg.autodiff.objects.shadows import Shadows
 from zyg.backend import pulls
@@ -84,6 +85,7 @@ def other_gets(x):
     return total
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize(
     "f",
     [product, product_by_membership, keys_by_tuple, texts_in_keys, numbers_that_are_given_instead, other_gets],
@@ -183,6 +185,7 @@ def changed_on_the_way(x):
     return total + sum(d.values())
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("f", [nested, methods_of_these_names, changed_on_the_way])
 def test_views(f):
     check(f)
@@ -346,6 +349,7 @@ def keywords_that_are_none(x):
     return total
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize(
     "f",
     [stepped, copied, also_seen_as_a_dict, others, another_vars, global_vars, other_holders, keywords_that_are_none],
@@ -507,6 +511,7 @@ def side_by_side_that_fail(x):
     return total
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize(
     "f",
     [
@@ -570,6 +575,7 @@ def taken_apart(x):
     return total
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("f", [orders, heaps_of_tuples, taken_apart])
 def test_orders_heaps_and_maps(f):
     check(f)

@@ -8,6 +8,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from tests.turns import by_one_python_a_day
 from zyg.fallback import python_pullback
 
 
@@ -157,6 +158,7 @@ PROGRAMS = {
 }
 
 
+@by_one_python_a_day
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize("through_python", [False, True])
 @pytest.mark.parametrize("name", PROGRAMS)

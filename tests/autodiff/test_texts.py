@@ -11,7 +11,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 pytestmark = each_in_turn
@@ -199,6 +199,7 @@ def test_derivatives(f):
     assert back(1.0)[0] == pytest.approx(differences.derivative(f, 1.5), rel=1e-6)
 
 
+@each_in_long_turn
 @pytest.mark.filterwarnings("ignore::zyg.errors.FallbackWarning")
 @pytest.mark.parametrize("f", [f for f in CASES[:9] if "generator" not in f.__name__], ids=lambda f: f.__name__)
 def test_second_derivatives(f):

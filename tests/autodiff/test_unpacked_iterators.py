@@ -12,6 +12,7 @@ import pytest
 
 from tests.autodiff.tried import derivative, in_a_try
 from tests.oracles import differences
+from tests.turns import by_one_python_a_day
 from zyg.autodiff.objects.api import pullback
 
 
@@ -227,6 +228,7 @@ PROGRAMS: dict[str, Any] = {
 }  # fmt: skip
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("watched", [False, True], ids=["plain", "watched"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_values_and_derivatives(name, watched):
@@ -237,6 +239,7 @@ def test_values_and_derivatives(name, watched):
         assert back(1.0)[0] == pytest.approx(differences.derivative(f, x), rel=1e-8)
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_second_derivatives(name):
     f = PROGRAMS[name]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import by_one_python_a_day
 from zyg import pipeline
 from zyg.ir.core import Function, Module
 from zyg.ir.types import Array
@@ -35,6 +36,7 @@ def unowned(function: Function) -> list[str]:
     return found
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("f", [cubes, weighed])
 @pytest.mark.parametrize("derivative", [zyg.hessian, zyg.jacobian], ids=["hessian", "jacobian"])
 def test_borrowed_arrays_are_counted_where_they_are_pushed(f, derivative, monkeypatch):

@@ -11,6 +11,7 @@ from bytecode import Bytecode, CompilerFlags, Instr, Label
 from bytecode.instr import UNSET, InstrLocation
 
 import zyg.backend.python as emitter
+from tests.turns import by_one_python_a_day
 from zyg.autodiff.objects.api import pullback
 from zyg.autodiff.python import compile as compiled
 from zyg.backend.assembly import Instruction, Signature, assemble
@@ -106,6 +107,7 @@ def test_the_package_makes_the_same_of_it(monkeypatch: pytest.MonkeyPatch) -> No
     assert seen >= 4
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("count", [1, 100, 127, 128, 255, 256, 40_000])
 def test_jumps_over_much_code(count: int) -> None:
     end, again = Label(), Label()

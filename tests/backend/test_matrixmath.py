@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.backend.llvm import matrixmath
 from zyg.backend.llvm.engine import engine
 from zyg.library import blas, kernels
@@ -481,7 +481,7 @@ def test_dots_are_added_and_nothing_else_is_touched():
                 assert np.array_equal(whole, before, equal_nan=True)
 
 
-@each_in_turn
+@each_in_long_turn
 @wide
 def test_gradients_of_products_take_it():
     loss = lambda a, b, w: np.vdot(a @ b, w)

@@ -321,7 +321,7 @@ def found(monkeypatch):
     return names
 
 
-@each_in_turn
+@each_in_long_turn
 def test_who_looks_at_a_program_sees_all_of_it(found):
     x = np.array([3.0, 1.0, 2.0])
     typed, assembly = str(zyg.code_typed(zyg.grad(middle), x)), str(zyg.code_llvm(zyg.grad(middle), x))

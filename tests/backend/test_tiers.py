@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_long_turn
+from tests.turns import by_one_python_a_day, each_in_long_turn
 from zyg.backend.llvm import tiers, workers
 from zyg.backend.llvm.background import Background, background
 from zyg.backend.llvm.engine import engine
@@ -82,6 +82,7 @@ def same(one, other):
     return all(a.tobytes() == b.tobytes() for a, b in zip(one, other, strict=True))
 
 
+@by_one_python_a_day
 def test_results_are_the_same_to_the_last_bit(program, held):
     g = zyg.grad(program, (0, 1))
     before = [g(*arguments(n)) for n in range(5)]
@@ -99,6 +100,7 @@ def test_results_are_the_same_to_the_last_bit(program, held):
     assert all(map(same, before, after))
 
 
+@by_one_python_a_day
 def test_what_computes_is_made_with_care_at_once_where_arguments_are_large(program, held, monkeypatch):
     """Small ones have its vectors at once, and its registers later: the same values."""
     small = zyg.grad(program, (0, 1))
@@ -116,6 +118,7 @@ def test_what_computes_is_made_with_care_at_once_where_arguments_are_large(progr
     assert optimised(of_small) == optimised(of_large)
 
 
+@by_one_python_a_day
 def test_a_long_function_is_begun_while_others_are_lowered(program, monkeypatch):
     begun, lowered = [], []
     monkeypatch.setattr(tiers, "TWICE", 1000)
@@ -130,6 +133,7 @@ def test_a_long_function_is_begun_while_others_are_lowered(program, monkeypatch)
     assert all(same(g, again(*arguments(n))) for n, g in enumerate(values))
 
 
+@by_one_python_a_day
 def test_lowering_that_fails_waits_for_what_was_begun(program, monkeypatch):
     begin, write = Crew.begin, FunctionLowering.lower
     begun = []
@@ -151,6 +155,7 @@ def test_lowering_that_fails_waits_for_what_was_begun(program, monkeypatch):
     zyg.grad(program, (0, 1))(*arguments())
 
 
+@by_one_python_a_day
 def test_nothing_is_made_twice_where_that_is_switched_off(program, monkeypatch):
     first = zyg.grad(program, (0, 1))(*arguments())
     zyg.settle()
@@ -162,6 +167,7 @@ def test_nothing_is_made_twice_where_that_is_switched_off(program, monkeypatch):
     assert same(first, zyg.grad(namespace["größe"], (0, 1))(*arguments())) and not made
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("options", [{"cache": True}, {"fastmath": True}])
 def test_nothing_is_made_twice_where_it_is_kept_or_values_are_free(program, options, monkeypatch):
     made = []
@@ -197,6 +203,7 @@ def test_a_call_that_is_under_way_goes_over(program, held):
     assert there == [True]
 
 
+@by_one_python_a_day
 def test_errors_are_those_of_the_first_code(program, held):
     g = zyg.grad(program, (0, 1))
     x, w, steps = arguments()
@@ -211,6 +218,7 @@ def test_errors_are_those_of_the_first_code(program, held):
     assert texts[0] == texts[1]
 
 
+@by_one_python_a_day
 def test_code_that_is_gone_is_not_made(program, held):
     g = zyg.grad(program, (0, 1))
     g(*arguments())
@@ -225,6 +233,7 @@ def test_code_that_is_gone_is_not_made(program, held):
     assert careful.library is None
 
 
+@by_one_python_a_day
 def test_code_that_went_over_goes_away(program):
     g = zyg.grad(program, (0, 1))
     g(*arguments())
@@ -248,6 +257,7 @@ def run(text, **environment):
     return found.stdout
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("pause", ["0", "0.02", "0.1"])
 def test_a_program_may_end_at_any_time(pause):
     text = """
@@ -347,6 +357,7 @@ def test_signals_while_a_fork_waits():
     assert run(text) == "done\n"
 
 
+@by_one_python_a_day
 def test_what_programs_referred_to_goes_away_in_the_threads_of_the_program(program, held):
     class Told:
         def __del__(self):
@@ -387,6 +398,7 @@ def test_a_fork_waits_for_llvm_and_both_go_on():
     assert run(text) == "[0, 0, 0, 0, 0, 0]\n"
 
 
+@by_one_python_a_day
 def test_threads_compile_meanwhile(program):
     g = zyg.grad(program, (0, 1))
     first = g(*arguments())

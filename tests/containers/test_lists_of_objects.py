@@ -19,7 +19,7 @@ from zyg.errors import ArgumentError
 from zyg.typeof import MAX_LIST, MAX_ROWS
 
 from ..oracles.differences import derivative
-from ..turns import each_in_long_turn, each_in_turn
+from ..turns import by_one_python_a_day, each_in_long_turn, each_in_turn
 
 FEW, MANY = MAX_ROWS + 4, MAX_LIST + 5  # looked at one by one where they are written, and never
 
@@ -628,6 +628,7 @@ def all_values(items):
     return sum(sum(v for v in vars(p).values() if isinstance(v, float)) for p in items)
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("f", READ, ids=lambda f: f.__name__)
 def test_what_is_not_read_may_be_anything(f: Any) -> None:
     items = named(MANY)
@@ -637,6 +638,7 @@ def test_what_is_not_read_may_be_anything(f: Any) -> None:
     assert np.allclose(gradients(f, items), gradients(f, plain), rtol=1e-13)
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("count", [FEW, MANY])
 @pytest.mark.parametrize("f", [by_name, equal_to_one, by_tag, all_values], ids=lambda f: f.__name__)
 def test_what_is_read_of_it_is_looked_at_one_by_one(f: Any, count: int) -> None:
@@ -694,6 +696,7 @@ class Unequal:
         return isinstance(other, Unequal) and self.x > other.x
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("count", [FEW, MANY])
 @pytest.mark.parametrize(
     "f",
@@ -767,6 +770,7 @@ def test_the_reason_tells_what_is_written() -> None:
         zyg.jit(f)(World(made(Body, MANY)))
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("own", [5.0, 3, "text"])
 @pytest.mark.parametrize("count", [4, FEW, MANY])
 def test_a_property_before_an_attribute_of_the_same_name(count: int, own: Any) -> None:
@@ -828,6 +832,7 @@ def checked(f: Callable[[float], float], native: bool = True) -> None:
         assert zyg.gradient(f, 1.3)[0] == pytest.approx(derivative(f, 1.3), rel=1e-8)
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("cls", CLASSES)
 @pytest.mark.parametrize("count", [FEW, MANY])
 def test_global_and_captured_lists(cls, count, monkeypatch):
@@ -867,6 +872,7 @@ def changes_a_row(k, row):
     return total
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("count", [4, FEW, MANY])
 @pytest.mark.parametrize("form", ["records", "rows"])
 def test_an_item_of_a_global_list_that_is_changed_as_an_argument(form, count, monkeypatch):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import by_one_python_a_day
 
 
 def in_a_loop(x, n):
@@ -45,6 +46,7 @@ def outcome(function, x, n, wrap=lambda f: f):
     return y.tolist(), y.flags.writeable, np.shares_memory(y, a)
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("function", [in_a_loop, on_a_branch, only_read, given_back])
 @pytest.mark.parametrize(
     "x", [np.arange(1.0, 5.0), np.arange(1.0, 5.0) * 1j, np.arange(1, 5)], ids=lambda x: str(x.dtype)

@@ -12,7 +12,7 @@ import pytest
 
 import zyg
 
-from ..turns import EVERY_TURN, each_in_turn
+from ..turns import EVERY_TURN, by_one_python_a_day, each_in_long_turn, each_in_turn
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:::numpy", "ignore:Mean of empty slice", "ignore:invalid value", "ignore:overflow"
@@ -100,7 +100,7 @@ def outcome(f: Any, given: list[Any]) -> Any:
 
 
 @pytest.mark.parametrize("seed", range(COUNT))
-@each_in_turn
+@each_in_long_turn
 def test_values(seed):
     rng = random.Random(seed)
     text = generated(rng)
@@ -231,6 +231,7 @@ def test_what_is_known_of_lengths_settles():
             np.testing.assert_allclose(x, y)
 
 
+@by_one_python_a_day
 def test_many_variables_that_take_over_each_others_arrays():
     """Each round of the evaluation finds out about the length of one more."""
     names = [f"x{k}" for k in range(45)]

@@ -5,6 +5,7 @@ import enum
 import pytest
 
 import zyg
+from tests.turns import by_one_python_a_day
 
 
 def length(x):
@@ -49,6 +50,7 @@ def outcome(f, x):
         return type(error)
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_what_is_asked_of_text(text, question):

@@ -9,7 +9,7 @@ import pytest
 
 import zyg
 
-from ..turns import each_in_turn
+from ..turns import by_one_python_a_day, each_in_turn
 
 RNG = np.random.default_rng(5)
 A, X = RNG.normal(size=(3, 4)), RNG.normal(size=4)
@@ -170,6 +170,7 @@ def masked_output(a):
     return np.multiply(a, 2.0, out=a, where=a < 0.5).sum()
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("function", [items_of_flat, looks, lengths, elements_by_index, masked_output])
 @pytest.mark.parametrize("matrix", [True, False])
 @pytest.mark.parametrize("step", [1, -1])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.ir.core import Module
 from zyg.ir.interpret import StepLimit, run
 from zyg.ir.parsing import parse_module
@@ -120,6 +120,7 @@ TRANSFORMS = {
 }
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("name", TRANSFORMS)
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10**6))

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import zyg
-from tests.turns import each_in_long_turn
+from tests.turns import by_one_python_a_day, each_in_long_turn
 
 from .test_programs import function, place  # noqa: F401  (a fixture)
 from .worlds import World, same
@@ -43,6 +43,7 @@ CALLING = program(
 HELPER = "def h(x): return x * x"
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("name", OF_ARRAYS)
 @pytest.mark.parametrize("main", [PLAIN, CALLING], ids=["alone", "calling"])
 def test_derivatives_are_found(name, main):
@@ -80,6 +81,7 @@ OTHERS = {
 }  # fmt: skip
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_derivatives_are_found(name):
     main, call = OTHERS[name]
@@ -105,6 +107,7 @@ CHANGED = {
 }
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("name", CHANGED)
 @pytest.mark.parametrize("kind", ["gradient", "jvp", "pushforward", "hessian", "jacobian"])
 def test_what_was_changed_is_seen(name, kind):
@@ -118,6 +121,7 @@ def test_what_was_changed_is_seen(name, kind):
     assert name == "an option" or not same(value, World(*before).call(call)[0])
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("kind", ["gradient", "jvp", "pushforward"])
 def test_values_of_variables_are_read_at_each_call(kind):
     call = OF_ARRAYS[kind].format(f="f")

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_long_turn
+from tests.turns import by_one_python_a_day, each_in_long_turn
 from zyg.backend.llvm import cache
 from zyg.keeping import programs
 
@@ -95,6 +95,7 @@ FOUND = {
 }  # fmt: skip
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("name", FOUND)
 def test_what_is_found_gives_the_same(name):
     main, helper, call = FOUND[name]
@@ -243,6 +244,7 @@ CHANGED = {
 }  # fmt: skip
 
 
+@by_one_python_a_day
 @pytest.mark.parametrize("name", CHANGED)
 def test_every_change_is_seen(name):
     before, after, *calls = CHANGED[name]

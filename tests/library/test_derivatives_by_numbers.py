@@ -7,7 +7,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.fallback import python_pullback
 
 pytestmark = each_in_turn
@@ -59,6 +59,7 @@ EXTREMA = {
 }
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("name", EXTREMA)
 def test_initial_values_of_extrema(name):
     f = EXTREMA[name]

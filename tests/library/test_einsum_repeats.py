@@ -10,7 +10,7 @@ import pytest
 
 import zyg
 
-from ..turns import EVERY_TURN, each_in_turn
+from ..turns import EVERY_TURN, by_one_python_a_day, each_in_turn
 
 COUNT = 60 if EVERY_TURN else 12
 
@@ -43,6 +43,7 @@ def test_values_and_gradients(begin):
             np.testing.assert_allclose(np.sum(by_a * direction), slope, rtol=1e-6, atol=1e-8, err_msg=text)
 
 
+@by_one_python_a_day
 def test_batches_of_several_axes_of_which_either_operand_repeats_one():
     for text, shapes in (
         ("ijkl,jilm->jki", ((1, 2, 1, 2), (1, 2, 1, 2))),

@@ -218,6 +218,7 @@ SMOOTH = [
 ]
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("n", range(len(SMOOTH)))
 def test_derivatives(n):
     function, x = SMOOTH[n]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 
 NUMPY: Any = np
 
@@ -105,7 +105,7 @@ def test_singular_values_with_an_infinity_do_not_hang(function):
         zyg.jit(lambda a: function(a))(np.array([[np.inf, 1.0], [1.0, 2.0]]))
 
 
-@each_in_turn
+@each_in_long_turn
 @pytest.mark.parametrize("p", [None, -2, 1])
 def test_condition_numbers_of_what_is_not_finite(p):
     stack = np.array([[[np.inf, 1.0], [1.0, 2.0]], [[1.0, 2.0], [3.0, 4.0]], [[0.0, 0.0], [0.0, 0.0]]])

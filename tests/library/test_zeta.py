@@ -8,7 +8,7 @@ from scipy import special
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn
+from tests.turns import each_in_long_turn, each_in_turn
 from zyg.fallback import python_pullback
 
 pytestmark = each_in_turn
@@ -22,6 +22,7 @@ def of_number(x):
     return special.zeta(x)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("x", [1.1, 2.0, 2.5, 10.0, 60.0, 0.5, 0.0, -0.5, -1.0, -2.0, -3.3, -10.0, -20.5])
 def test_derivatives(x):
     slope = zyg.gradient(of_number, x)[0]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.turns import each_in_turn, own_third
+from tests.turns import by_one_python_a_day, each_in_turn, own_third
 
 from .decode import decode, modules
 
@@ -31,6 +31,7 @@ needs_tests = pytest.mark.skipif(
 )
 
 
+@by_one_python_a_day
 def test_decoding():
     paths = modules(["json/", "email/message", "decimal", "typing", "dataclasses", "argparse"])
     reports: list[object] = []
