@@ -37,6 +37,7 @@ from .activity import ARITHMETIC
 from .comprehensions import drop_unused, plain_variables, replace, taken_in
 from .copied import find_values, onward, values_used
 from .items import steps_a_loop
+from .lambdas import OTHERWISE, with_lambdas
 from .stepped_in import SteppedIn
 from .stepping import ONLY_OF_GENERATORS, generator_of, named
 
@@ -113,6 +114,7 @@ def with_generators(function: Function, namespace: dict[str, Any], within: tuple
         found = True
     if not found:
         return function
+    with_lambdas(f)
     drop_unused(f)
     plain_variables(f)
     return f
@@ -493,6 +495,8 @@ class _Loop:
         else:
             other = self.other = Block(f"{self.before.name}.otherwise")
             other.instrs = [*[call for call, _ in self.inner], self.call, self.made, self.before.instrs.pop()]
+            for instr in other.instrs[:-2]:
+                instr.attrs[OTHERWISE] = True
             calls = [(self.call, self.known), *self.inner]
             block = self.before
             questions: list[tuple[Value, list[Value]]] = [
