@@ -60,7 +60,7 @@ def of_a_generator(x):
         LOG.append("behind")
 
     a, b = map(squared, items())
-    (c, d), e = map(lambda p: p, ((x, x * x), x))
+    (c, d), e = map(lambda p: p, ((x, x * x), x))  # noqa: C417
     return a * b + c * d * e
 
 
@@ -68,7 +68,7 @@ def changed_meanwhile(x):
     scale = x
     total = 0.0
     for k in range(3):
-        by = lambda v: v * scale  # noqa: B023, E731
+        by = lambda v: v * scale  # noqa: B023
         scale = scale + k
         a, b = map(by, (x, total))
         scale = scale * 0.5
@@ -80,7 +80,7 @@ def in_a_handler(x):
     total = 0.0
     for k in range(3):
         try:
-            a, b = map(lambda v: x / v, (k, k + 1))  # noqa: B023, C417
+            a, b = map(lambda v: x / v, (k, k + 1))  # noqa: C417
             total += a * b
         except ZeroDivisionError:
             total += x * x
@@ -101,7 +101,7 @@ def of_items_of_generators(x):
     total = 0.0
     for v in takewhile(lambda v: v > 0.05, powers(x)):
         total += v
-    for v in islice(map(lambda v: v * v if v < 0.4 else v - x, powers(x)), 6):
+    for v in islice(map(lambda v: v * v if v < 0.4 else v - x, powers(x)), 6):  # noqa: C417
         total += v
     for v in filter(lambda v: v > total, islice(powers(x), 5)):
         total -= v * 0.1
