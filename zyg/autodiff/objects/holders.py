@@ -99,7 +99,7 @@ def is_name(name: str) -> bool:
 
 def _attributes(x: Any) -> set[str]:
     cls = type(x)
-    names = set(object.__getattribute__(x, "__dict__") if cls.__dictoffset__ else ())
+    names: set[str] = set(object.__getattribute__(x, "__dict__") if cls.__dictoffset__ else ())
     for c in cls.__mro__[:-1]:
         for name, held in c.__dict__.items():
             if type(held) in _PLACES and name in _names and find(cls, name) is held:
