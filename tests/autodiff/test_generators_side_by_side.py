@@ -434,8 +434,14 @@ def negative_constant(x):
     return x
 
 
+def too_many(x):
+    for v in islice(three_ways(x), 10**30):
+        x += v
+    return x
+
+
 def test_what_cpython_refuses():
-    for f in (negative, negative_constant):
+    for f in (negative, negative_constant, too_many):
         with pytest.raises(ValueError, match="Stop argument for islice"):
             pullback(f, (0.7,))
 

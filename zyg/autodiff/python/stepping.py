@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import itertools
+import sys
 from collections.abc import Iterator
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -207,7 +208,7 @@ def generator_of(
         if len(arguments) == 3 and isinstance(stop, Const) and stop.value is None:
             generator, arguments = _from, arguments[:2]
         limits = arguments[1:]
-        if any(isinstance(v, Const) and not (type(v.value) is int and v.value >= 0) for v in limits):
+        if any(isinstance(v, Const) and not (type(v.value) is int and 0 <= v.value <= sys.maxsize) for v in limits):
             return None
         numbers = tuple(v for v in limits if not isinstance(v, Const))
     return called, generator.__code__, numbers
