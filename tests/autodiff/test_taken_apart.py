@@ -6,6 +6,7 @@ attributes that an instance holds although its class computes some: against diff
 from __future__ import annotations
 
 import functools
+import itertools
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from tests.oracles import differences
 from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
+from zyg.autodiff.objects.cotangents import accumulate
 
 pytestmark = each_in_turn
 
@@ -198,3 +200,33 @@ def test_tuples_of_another_length():
 
     with pytest.raises(ValueError, match="too many values to unpack"):
         pullback(wrong, (1.0,))
+
+
+@pytest.mark.parametrize("length", range(1, 6))
+def test_sums_of_cotangents_of_tuples(length):
+    """Whatever is left out in one of them."""
+    for present in itertools.product((0, 1, 2, 3), repeat=length):
+        x = tuple(2.0 + k if which & 1 else None for k, which in enumerate(present))
+        y = tuple(
+            (0.5 * k, 1.0) if which == 2 and k == 1 else 0.5 * k if which & 2 else None
+            for k, which in enumerate(present)
+        )
+        expected = tuple(b if a is None else a if b is None else a + b for a, b in zip(x, y))
+        assert accumulate(x, y) == expected
+
+
+def of_tuples_of_four(x):
+    total = 0.0
+    for p in itertools.permutations([x, x * x, 2.0, x + 1.0]):
+        t = 0.0
+        for a, b in zip(p, p[1:]):
+            t += a * b * x
+        q = (t, x, p[0], p[3])
+        total += q[0] * q[3] + sum(q) * q[1]
+    return total
+
+
+def test_tuples_of_four():
+    assert gradient(of_tuples_of_four, 0.7) == pytest.approx(differences.derivative(of_tuples_of_four, 0.7), rel=1e-7)
+    slope = lambda x: gradient(of_tuples_of_four, x)
+    assert gradient(slope, 0.7) == pytest.approx(differences.derivative(slope, 0.7), rel=1e-6)

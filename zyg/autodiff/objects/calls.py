@@ -568,7 +568,7 @@ def _general(f: Any) -> Handler:
         return _by_type(f)
     if transform is not None and transform.kind == "jit":
         return functools.partial(native.call_jitted, f)
-    rule = rules.rule_for(f)
+    rule, tangent = rules.rules_for(f)
     if transform is not None:
         from .nested import call_transform
 
@@ -580,8 +580,7 @@ def _general(f: Any) -> Handler:
             handler = None  # not hashable
     if rule is not None:
         handler = functools.partial(user_rules.call, rule, f)
-    tangent = user_rules.tangent_of(f)
-    if tangent is not None:
+    if tangent is not None and rules.is_users(tangent):
         otherwise = handler if handler is not None else _by_type(f)
         handler = functools.partial(user_rules.call_by_tangent, tangent, otherwise, f)
     if transform is not None:

@@ -145,6 +145,14 @@ def sums(x: tuple[Any, ...], y: tuple[Any, ...]) -> tuple[Any, ...]:
             v if b is None else b if v is None else b + v if type(b) is float else accumulate(b, v),
             w if c is None else c if w is None else c + w if type(c) is float else accumulate(c, w),
         )
+    elif len(x) == 4:
+        (a, b, c, d), (u, v, w, z) = x, y
+        return (
+            u if a is None else a if u is None else a + u if type(a) is float else accumulate(a, u),
+            v if b is None else b if v is None else b + v if type(b) is float else accumulate(b, v),
+            w if c is None else c if w is None else c + w if type(c) is float else accumulate(c, w),
+            z if d is None else d if z is None else d + z if type(d) is float else accumulate(d, z),
+        )
     return tuple(
         [b if a is None else a if b is None else a + b if type(a) is float else accumulate(a, b) for a, b in zip(x, y)]
     )

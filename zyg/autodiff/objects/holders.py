@@ -64,16 +64,17 @@ def class_for(x: Any, before: Any) -> type[Holder]:
     return made
 
 
-# By the attributes from the start, and all names. A class that a function makes anew at each call has the same ones each time.
-_made: dict[tuple[tuple[str, ...], frozenset[str]], type[Holder]] = {}
+# By all names, and how many there are in `_names`, which only grows: so by the attributes from the start, too. A class that a function
+# makes anew at each call has the same ones each time.
+_made: dict[tuple[frozenset[str], int], type[Holder]] = {}
 _MANY = 1000
 
 
 def _class_with(names: set[str]) -> type[Holder]:
-    at_start = tuple(sorted(filter(is_name, names & _names)))
-    key = at_start, frozenset(names)
+    key = frozenset(names), len(_names)
     made = _made.get(key)
     if made is None:
+        at_start = sorted(filter(is_name, names & _names))
         scope: dict[str, Any] = {}
         lines = "".join(f"\n    self.{name} = None" for name in at_start)
         exec(f"def __init__(self):{lines or ' pass'}", scope)
@@ -83,8 +84,9 @@ def _class_with(names: set[str]) -> type[Holder]:
         _made[key] = made
     elif made.__asked__:
         asked = set(made.__asked__)
+        there = asked.issubset(filter(is_name, names & _names))
         _names.update(asked)
-        if not asked.issubset(at_start):
+        if not there:
             return _class_with(names | asked)
         made.__asked__.clear()  # for what was there, and had been taken away
     return made
@@ -97,8 +99,15 @@ def is_name(name: str) -> bool:
 
 def _attributes(x: Any) -> set[str]:
     cls = type(x)
-    kept = {name for name in _names if type(find(cls, name)) in (MemberDescriptorType, GetSetDescriptorType)}
-    return kept | set(object.__getattribute__(x, "__dict__") if cls.__dictoffset__ else ())
+    names: set[str] = set(object.__getattribute__(x, "__dict__") if cls.__dictoffset__ else ())
+    for c in cls.__mro__[:-1]:
+        for name, held in c.__dict__.items():
+            if type(held) in _PLACES and name in _names and find(cls, name) is held:
+                names.add(name)
+    return names
+
+
+_PLACES = frozenset({MemberDescriptorType, GetSetDescriptorType})
 
 
 __all__ = ["CLASSES", "Holder", "class_for", "has_attribute", "is_name"]

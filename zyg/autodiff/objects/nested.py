@@ -69,7 +69,7 @@ def _plainly(function: Any) -> Any:
 
 
 for _function in (
-    calls.refresh, calls.known_function, calls.known_entry, reach.entered, structure.form, structure.forms_of, structure.fields_of, structure.fields_class, structure.gradient_class, together.end, knowledge.begin, knowledge.release, accesses.readers, accesses.writers, inlining.as_it_was,
+    calls.refresh, calls.known_function, calls.known_entry, reach.entered, structure.form, structure.forms_of, structure.fields_of, structure.fields_class, structure.gradient_class, together.end, knowledge.begin, knowledge.release, accesses.readers, accesses.writers, inlining.as_it_was, inlining.are_natural,
     builtins_.user_frame, registry.find, registry.method, registry.modules_of, user_rules.note_met, user_rules.enter, user_rules.leave, rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.place_in_half, foreign.module_of_caller, scattering.misfit, user_rules.misfit, foreign.is_foreign, foreign.name_of, find,
     is_python, class_statements.metaclass, class_statements.forward_of_body,
     class_statements.runs_code, generators.acts_when_closed, generators.hand_to_hook, passing.innermost, generators.gives_items_of_another, generators.goes_on, generators.begin, generators.end, generators.forget, escaping.watch_generators, trying.enter, trying.leave, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments, classes.attributes_from, classes.note_attribute, classes.is_noted, classes.show_dict,

@@ -194,6 +194,12 @@ def _extreme(function: Any, better: Any) -> Any:
             mixed = _among_complex(args[at], args)
             return args[at], (run_chosen_argument, at, tuple(map(is_number, args)), mixed, asked)
         iterable = args[0]
+        if type(iterable) is Values and key is None and default is MISSING and type(iterable._mapping) is dict:
+            mapping = iterable._mapping
+            values = list(mapping.values())
+            if values and _REAL.issuperset(map(type, values)):
+                y = function(values)
+                return y, (_run_chosen_value, mapping, tuple(mapping), values.index(y))
         alone = type(iterable) is not list and (key is None or objects.keys.calculates_alone(key))
         standing = alone and draining.is_standing(iterable)
         if type(iterable) is list or standing:
@@ -311,6 +317,15 @@ def run_chosen_plainly(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         ds = [of_kink(d) if type(d) is float or is_number(d) else None] * count
         ds[at] = d
     return None, drain[0](drain, ds, shadows), None, None
+
+
+def _run_chosen_value(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """The same of the values of a dict."""
+    if d is not None:
+        _, mapping, keys, at = back
+        ds = [of_kink(d) if type(d) is float or is_number(d) else None] * len(keys)
+        ds[at] = d
+        add_keys(shadows, mapping, keys, ds, 0)
 
 
 def run_chosen_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -340,6 +340,7 @@ def _is_metaclass(cls: type) -> bool:
 
 # Whose instances are values, or have attributes that are found in ways of their own.
 _WITH_OTHER_ATTRIBUTES = (type, ModuleType, super, tuple, *NUMERIC)
+_APART = frozenset(_WITH_OTHER_ATTRIBUTES)  # (to ask an abstract class about a new one takes long)
 
 
 class _Ways(NamedTuple):
@@ -357,7 +358,7 @@ def _ways_of(cls: type) -> _Ways | None:
     """The same of a class whose instances have shadows, as those of other classes made by class statements; else None. (It is asked for
     each attribute, and is a long question to abstract classes.)"""
     ways = _ways.get(cls)
-    if ways is None and not issubclass(cls, _WITH_OTHER_ATTRIBUTES) and has_plain_shadow(cls):
+    if ways is None and _APART.isdisjoint(cls.__mro__) and has_plain_shadow(cls):
         usual, alone = attributes.plain_lookup(cls), find(cls, "__getattr__") is None
         ways = _Ways(usual, alone, find(cls, "__setattr__") in _SET_PLAINLY)
         if cls.__flags__ & HEAP_TYPE:

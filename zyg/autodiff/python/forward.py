@@ -59,6 +59,7 @@ _SILENT_CALLS = (
     ENTER,
     LEAVE,
     inlining.as_it_was,
+    inlining.are_natural,
     counted.as_range,
     comprehensions.is_filled,
     delegation.handed_over,

@@ -20,27 +20,33 @@ generators among the arguments are looked at together with `g`.
 
 from __future__ import annotations
 
+import sys
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from zyg import rules
 from zyg.frontend.capture import capture
 from zyg.ir.analysis import is_call_of, use_counts
-from zyg.ir.builder import Variables
-from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone, clone_blocks, map_uses, uses
+from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone, clone_blocks
 from zyg.ir.types import BOOL, NONE, OBJECT
 from zyg.transforms import transform_of
 
 from ..identity import lasts
 from ..objects import calls, foreign, reentry, sources, telling, user_rules
+from .activity import ARITHMETIC
 from .comprehensions import drop_unused, plain_variables, replace, taken_in
+from .copied import find_values, onward, values_used
 from .items import steps_a_loop
-from .stepping import ONLY_OF_GENERATORS, generator_of
+from .lambdas import OTHERWISE, with_lambdas
+from .stepped_in import SteppedIn
+from .stepping import ONLY_OF_GENERATORS, generator_of, named
 
 NOTHING = Const(None, NONE)
 
 # What may stand between the call and the loop: it has no effect, and does not ask whether there was a call.
 _WITHOUT_EFFECT = frozenset("is is_not truth list tuple jump branch".split())
+# What may stand between the calls of generators that are arguments together: it does not tell whether there was such a call before.
+_BETWEEN = frozenset({"global", "get_cell", *ARITHMETIC})
 # By how many instructions a function may grow: each takes its time to compile.
 _GROWTH = 200
 _DEEPEST = 4  # how many generators within each other
@@ -69,6 +75,11 @@ def as_it_was(known: Known) -> Any:
     return f
 
 
+def are_natural(*numbers: Any) -> bool:
+    """Whether these are ints that say how many items there are."""
+    return all(type(n) is int and 0 <= n <= sys.maxsize for n in numbers)
+
+
 def _has_rule(f: Any) -> bool:
     return rules.rule_for(f) is not None or user_rules.tangent_of(f) is not None
 
@@ -91,7 +102,7 @@ def with_generators(function: Function, namespace: dict[str, Any], within: tuple
     """The function with generators taken into its loops; itself if there are none. `namespace`: its global variables; `within`: the
     generators that it is taken into itself."""
     code = function.attrs.get("code")
-    if not isinstance(code, CodeType) or len(within) > _DEEPEST or any(b.handler is not None for b in function.blocks):
+    if not isinstance(code, CodeType) or len(within) > _DEEPEST:
         return function
     if not any(i.op == "iter" for _, i in function.instructions()):
         return function
@@ -103,6 +114,7 @@ def with_generators(function: Function, namespace: dict[str, Any], within: tuple
         found = True
     if not found:
         return function
+    with_lambdas(f)
     drop_unused(f)
     plain_variables(f)
     return f
@@ -112,49 +124,88 @@ def _size(f: Function) -> int:
     return sum(len(b.instrs) for b in f.blocks)
 
 
-def _next_loop(f: Function, namespace: dict[str, Any], within: tuple[CodeType, ...], limit: int) -> _Loop | None:
-    """The next loop over a generator that can be taken in; the function may get as long as `limit`."""
+def _next_loop(
+    f: Function, namespace: dict[str, Any], within: tuple[CodeType, ...], limit: int
+) -> _Loop | SteppedIn | None:
+    """The next loop over a generator that can be taken in, or what takes the steps of one; the function may get as long as `limit`."""
     counts = use_counts(f)
     for _, instr in f.instructions():
         if is_call_of(instr, sources.leave):
             counts[instr.operands[1]] -= 1
     makers = {r: (b, i) for b, i in f.instructions() for r in i.results}
-    steps: dict[Value, tuple[Block, Instr]] = {}
-    passed = {a for b in f.blocks for t in b.successors() for a in t.args}
+    steps: dict[Value, list[tuple[Block, Instr]]] = {}
+    passed = {a for b in f.blocks for t in onward(b) for a in t.args}
     for block in f.blocks:
         if len(block.instrs) == 2 and block.instrs[0].op == "next" and steps_a_loop(block, block.instrs[0]):
-            steps[block.instrs[0].operands[0]] = block, block.instrs[0]
+            steps.setdefault(block.instrs[0].operands[0], []).append((block, block.instrs[0]))
     for block in f.blocks:
         for instr in block.instrs:
             if (
                 instr.op != "iter"
                 or instr.attrs.get("looked_at")
                 or instr.result not in steps
-                or counts[instr.result] != 1
+                or counts[instr.result] != len(steps[instr.result])
             ):
                 continue
             made = makers.get(instr.operands[0])
             if made is None or made[1].op != "call_object" or counts[made[1].result] != 1:
                 continue
             instr.attrs["looked_at"] = True
-            head, step = steps[instr.result]
+            if made[1].result in passed or instr.result in passed:
+                continue
+            if len(steps[instr.result]) > 1:
+                stepped = _stepped_in(
+                    f, block, made, instr, steps[instr.result], limit, makers, counts, namespace, within
+                )
+                if stepped is not None:
+                    return stepped
+                continue
+            ((head, step),) = steps[instr.result]
             loop = _Loop(f, block, made, instr, head, step, limit)
-            if made[1].result not in passed and loop.fits() and loop.find_generator(makers, counts, namespace, within):
+            if loop.fits() and loop.find_generator(makers, counts, namespace, within):
                 return loop
     return None
+
+
+def _stepped_in(
+    f: Function,
+    block: Block,
+    call: tuple[Block, Instr],
+    made: Instr,
+    steps: list[tuple[Block, Instr]],
+    limit: int,
+    makers: dict[Value, tuple[Block, Instr]],
+    counts: Any,
+    namespace: dict[str, Any],
+    within: tuple[CodeType, ...],
+) -> SteppedIn | None:
+    """The steps of a generator that stand in several places, if it is certain which it is."""
+    home, instr = call
+    if home is not block and _comes_again(block, home):
+        return None
+    found = _called(f, instr, makers, counts, namespace, within)
+    if found is None or found.known is not None or found.counts:
+        return None
+    arguments = dict(zip(found.code.co_varnames, instr.operands[1:]))
+    position = instr.position if found.of_library else None
+    g = _prepared(found.code, arguments, found.cells, namespace, within, position)
+    if g is None or _size(g) * len(steps) > limit - _size(f):
+        return None
+    stepped = SteppedIn(f, block, instr, made, steps, g)
+    return stepped if stepped.fits() else None
 
 
 def _comes_again(block: Block, without: Block) -> bool:
     """Whether control may come from a block to the same again, by a way that does not go through another one."""
     seen: set[Block] = set()
-    work = [t.block for t in block.successors()]
+    work = [t.block for t in onward(block)]
     while work:
         following = work.pop()
         if following is block:
             return True
         if following is not without and following not in seen:
             seen.add(following)
-            work += [t.block for t in following.successors()]
+            work += [t.block for t in onward(following)]
     return False
 
 
@@ -165,6 +216,7 @@ class _Callee(NamedTuple):
     cells: dict[str, Value]  # for its free variables
     known: Known | None  # what tells that it is still this one, unless it can be no other
     of_library: bool = False
+    counts: tuple[Value, ...] = ()  # arguments that have to be natural numbers, which they most likely are
 
 
 def _called(
@@ -184,8 +236,10 @@ def _called(
     cells: dict[str, Value] = {}
     library = generator_of(makers, call, namespace)
     if library is not None:
-        called, code = library
-        return None if _has_rule(called) else _Callee(code, cells, None if certain else Known(called), True)
+        called, code, numbers = library
+        if _has_rule(called):
+            return None
+        return _Callee(code, cells, None if certain else Known(called), True, () if certain else numbers)
     known = None
     if made[1].op == "global":
         g = namespace.get(made[1].attrs["name"])
@@ -232,6 +286,7 @@ class _Loop:
         self.made = made
         # The calls of generator functions among the arguments, with what tells that they are of these; and the same as they are then.
         self.inner: list[tuple[Instr, Known | None]] = []
+        self.counts: list[Value] = []  # arguments that have to be natural numbers
         self.certain: list[Instr] = []
         self.head = head
         self.step = step
@@ -243,8 +298,11 @@ class _Loop:
         self.inside: dict[Block, None] = {}
 
     def fits(self) -> bool:
-        """Whether the loop is entered at one place, and goes through what is called once."""
+        """Whether the loop is entered at one place, and goes through what is called once; and no handler waits for what the generator
+        raises."""
         at = self.block.instrs.index(self.made)
+        if any(b.handler is not None for b in (self.home, self.block, self.head)):
+            return False
         if self.home is not self.block and _comes_again(self.block, self.home):
             return False
         if any(i.op not in _WITHOUT_EFFECT for i in self.block.instrs[at + 1 :]):
@@ -255,7 +313,7 @@ class _Loop:
             if len(onward) != 1:
                 return False
             self.before = onward[0]
-        if self.before.terminator.op != "jump" or self.before is self.head:
+        if self.before.terminator.op != "jump" or self.before is self.head or self.before.handler is not None:
             return False
         work = [source for source in entering if source is not self.before]
         while work:
@@ -287,8 +345,9 @@ class _Loop:
         if self.known is not None:
             if not self._comes_at_once():
                 return False
+            self.counts += found.counts
             self._find_inner(makers, counts, namespace, within)
-            if self.known.function in ONLY_OF_GENERATORS and not self.inner:
+            if self.known.function in ONLY_OF_GENERATORS and not self._is_of_generators():
                 return False
         certain: dict[Value, Value] = {}
         for call, _ in self.inner:
@@ -300,6 +359,13 @@ class _Loop:
         arguments = [certain.get(v, v) for v in self.call.operands[1:]]
         parameters = dict(zip(found.code.co_varnames, arguments))
         return self._prepare(found.code, parameters, found.cells, namespace, within, found.of_library)
+
+    def _is_of_generators(self) -> bool:
+        """Whether all arguments but numbers come from calls that are taken in, too; or all but one where there are several: whatever that
+        does when it is begun with, generators do nothing."""
+        made = {call.result for call, _ in self.inner}
+        iterables = [v for v in self.call.operands[1:] if not isinstance(v, Const) and v not in self.counts]
+        return bool(self.inner) and sum(v not in made for v in iterables) <= (len(iterables) > 1)
 
     def _find_inner(
         self,
@@ -317,8 +383,12 @@ class _Loop:
                 if found is None:
                     return
                 self.inner.insert(0, (instr, found.known))
+                self.counts += found.counts
                 wanted.update(instr.operands[1:])
-            elif instr.op not in _WITHOUT_EFFECT:
+            elif instr.op == "getattr":
+                if named(makers, instr.result, namespace) is None:
+                    return
+            elif instr.op not in _WITHOUT_EFFECT and instr.op not in _BETWEEN:
                 return
 
     def _prepare(
@@ -331,30 +401,13 @@ class _Loop:
         of_library: bool = False,
     ) -> bool:
         """The generator's own code, with arguments and cells in the places of parameters and free variables."""
-        g = clone(taken_in(capture(code, sources.leave), namespace))
-        _loops_for_yield_from(g)
-        g = clone(with_generators(g, namespace, within))
-        instrs = [i for _, i in g.instructions()]
-        yields = [i for i in instrs if i.op == "yield"]
+        g = _prepared(code, arguments, cells, namespace, within, self.call.position if of_library else None)
+        if g is None:
+            return False
+        yields = sum(i.op == "yield" for _, i in g.instructions())
         body = sum(len(b.instrs) for b in self.inside)
-        if len(instrs) + body * len(yields) > self.room or not yields:
+        if _size(g) + body * yields > self.room:
             return False
-        if any(b.handler is not None for b in g.blocks):
-            return False
-        if any(i.op in ("new_cell", "yield_from", "locals", "build_class", "name") for i in instrs):
-            return False
-        if of_library:
-            for instr in instrs:
-                instr.position = self.call.position
-        instead = {p: arguments[p.name] for p in g.params}
-        for block in g.blocks:
-            for instr in list(block.instrs):
-                if instr.op == "free_cell":
-                    instead[instr.result] = cells[instr.attrs["name"]]
-                    block.instrs.remove(instr)
-                elif instr.op == "yield":
-                    instead[instr.result] = NOTHING  # nothing is sent
-        replace(g, instead)
         self.generator = g
         return True
 
@@ -377,7 +430,7 @@ class _Loop:
         # What the loop changes, and what is made in it and used behind it, comes from several places now.
         inside = {*self.inside, head}
         made_inside = {v for b in self.inside for v in (*b.params, *[r for i in b.instrs for r in i.results])}
-        outside = {v for b in f.blocks if b not in inside for i in b.instrs for v in uses(i)}
+        outside = {v for b in f.blocks if b not in inside for v in values_used(b)}
         made_inside.add(item)
         variables: dict[Value, None] = dict.fromkeys([*head.params, *[v for v in made_inside if v in outside]])
         assigned: dict[Block, list[tuple[Value, Value]]] = {}  # at the ends of blocks
@@ -428,7 +481,7 @@ class _Loop:
         f.blocks[at:at] = [*([self.other] if self.other is not None else []), *parts, *copies]
         if self.known is None:  # the loop as it was is not wanted
             f.blocks[:] = [b for b in f.blocks if b not in inside]
-        self._find_values(variables, assigned, stands_for)
+        find_values(f, variables, assigned, stands_for)
 
     def _enter(self, entered: Target, start: Block, assigned: dict[Block, list[tuple[Value, Value]]]) -> None:
         """Go to the generator's code, if it is the generator that it was."""
@@ -442,66 +495,93 @@ class _Loop:
         else:
             other = self.other = Block(f"{self.before.name}.otherwise")
             other.instrs = [*[call for call, _ in self.inner], self.call, self.made, self.before.instrs.pop()]
+            for instr in other.instrs[:-2]:
+                instr.attrs[OTHERWISE] = True
             calls = [(self.call, self.known), *self.inner]
             block = self.before
-            questions = [(call.operands[0], known) for call, known in calls if known is not None]
-            for n, (callee, known) in enumerate(questions):
-                onward = first if n + 1 == len(questions) else Block(f"{self.before.name}.and.{n}")
+            questions: list[tuple[Value, list[Value]]] = [
+                (call.operands[0], [Const(as_it_was, OBJECT), Const(known, OBJECT)])
+                for call, known in calls
+                if known is not None
+            ]
+            if self.counts:
+                questions.append((Const(True, OBJECT), [Const(are_natural, OBJECT), *self.counts]))
+            for n, (found, operands) in enumerate(questions):
+                following = first if n + 1 == len(questions) else Block(f"{self.before.name}.and.{n}")
                 expected, same, truth = Value(OBJECT), Value(OBJECT), Value(BOOL)
-                operands: list[Value] = [Const(as_it_was, OBJECT), Const(known, OBJECT)]
                 block.instrs += [
                     Instr("call_object", operands, [expected], {"keywords": ()}, [], position),
-                    Instr("is", [callee, expected], [same], {}, [], position),
+                    Instr("is", [found, expected], [same], {}, [], position),
                     Instr("truth", [same], [truth], {}, [], position),
-                    Instr("branch", [truth], targets=[Target(onward), Target(other)], position=position),
+                    Instr("branch", [truth], targets=[Target(following), Target(other)], position=position),
                 ]
-                if onward is not first:
-                    self.f.blocks.insert(self.f.blocks.index(block) + 1, onward)
-                block = onward
+                if following is not first:
+                    self.f.blocks.insert(self.f.blocks.index(block) + 1, following)
+                block = following
             self.f.blocks.insert(self.f.blocks.index(self.before) + len(questions), first)
             return
         self.f.blocks.insert(self.f.blocks.index(self.before) + 1, first)
 
-    def _find_values(
-        self,
-        kept: dict[Value, None],
-        assigned: dict[Block, list[tuple[Value, Value]]],
-        stands_for: dict[Block, dict[Value, Value]],
-    ) -> None:
-        """Which value a variable has, where it is used."""
-        f = self.f
-        unbound = Value(OBJECT)
-        variables: Variables[Value] = Variables(initial=lambda v: unbound, name_of=lambda v: v.name)
-        for block in f.blocks:
-            for target in block.successors():
-                variables.add_edge(block, target)
-        original = {(block, v): k for block, values in stands_for.items() for k, v in values.items() if k in kept}
-        for block in f.blocks:
-            made: set[Value] = set()
 
-            def now(v: Value, block: Block = block, made: set[Value] = made) -> Value:
-                return variables.read(block, v) if v in kept and v not in made else v
+def _prepared(
+    code: CodeType,
+    arguments: dict[str, Value],
+    cells: dict[str, Value],
+    namespace: dict[str, Any],
+    within: tuple[CodeType, ...],
+    position: Any,
+) -> Function | None:
+    """A generator's own code, with arguments and cells in the places of parameters and free variables; None if it cannot be taken in.
+    `position`: where it is called, if it is of the library."""
+    g = clone(taken_in(capture(code, sources.leave), namespace))
+    _loops_for_yield_from(g)
+    if position is not None:
+        _iterators_of_their_own(g)
+    g = clone(with_generators(g, namespace, within))
+    instrs = [i for _, i in g.instructions()]
+    if not any(i.op == "yield" for i in instrs) or any(b.handler is not None for b in g.blocks):
+        return None
+    if any(i.op in ("new_cell", "yield_from", "locals", "build_class", "name") for i in instrs):
+        return None
+    if position is not None:
+        for instr in instrs:
+            instr.position = position
+    instead = {p: arguments[p.name] for p in g.params}
+    for block in g.blocks:
+        for instr in list(block.instrs):
+            if instr.op == "free_cell":
+                instead[instr.result] = cells[instr.attrs["name"]]
+                block.instrs.remove(instr)
+            elif instr.op == "yield":
+                instead[instr.result] = NOTHING  # nothing is sent
+    replace(g, instead)
+    return g
 
-            def define(v: Value, block: Block = block, made: set[Value] = made) -> None:
-                made.add(v)
-                variable = original.get((block, v), v)
-                if variable in kept:
-                    variables.write(block, variable, v)
 
-            for p in block.params:
-                define(p)
-            for instr in block.instrs:
-                map_uses(instr, now)
-                for r in instr.results:
-                    define(r)
-            ends = [(variable, now(value)) for variable, value in assigned.get(block, []) if variable in kept]
-            for variable, value in ends:
-                variables.write(block, variable, value)
-        for block in f.blocks:
-            variables.seal(block)
-        variables.finish(f.blocks)
-        if any(v is unbound for b in f.blocks for i in b.instrs for v in uses(i)):
-            f.entry.instrs.insert(0, Instr("unbound", [], [unbound]))
+def _iterators_of_their_own(g: Function) -> None:
+    """`it = iter(x)`, and `for v in it: break` for a step of it, in what stands for the library: `it` is what the loop goes through."""
+    makers = {r: i for _, i in g.instructions() for r in i.results}
+    own: dict[Value, Value] = {}
+    for block in g.blocks:
+        for instr in list(block.instrs):
+            called = makers.get(instr.operands[0]) if instr.op == "call_object" else None
+            if called is not None and called.op == "global" and called.attrs["name"] == "iter":
+                instr.op, instr.operands, instr.attrs = "iter", instr.operands[1:], {}
+                own[instr.result] = instr.result
+            elif instr.op == "iter" and instr.operands[0] in own:
+                own[instr.result] = instr.operands[0]
+                block.instrs.remove(instr)
+    if not own:
+        return
+    for block in list(g.blocks):
+        block.instrs[:] = [i for i in block.instrs if not (is_call_of(i, sources.leave) and i.operands[1] in own)]
+        at = next((n for n, i in enumerate(block.instrs) if i.op == "next"), 0)
+        if at:
+            step = Block(f"{block.name}.step")
+            step.instrs = block.instrs[at:]
+            block.instrs[at:] = [Instr("jump", targets=[Target(step)], position=step.instrs[0].position)]
+            g.blocks.insert(g.blocks.index(block) + 1, step)
+    replace(g, {v: iterator for v, iterator in own.items() if v is not iterator})
 
 
 def _loops_for_yield_from(g: Function) -> None:

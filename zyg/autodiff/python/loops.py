@@ -128,11 +128,14 @@ def loop_apart(call: tuple[Any, ...]) -> tuple[Any, Any]:
     if f is zip:
         if zip in as_they_are:  # (what small loops take is this)
             lists = call[1:]
-            if len(lists) == 2 and type(lists[0]) is type(lists[1]):
-                if type(lists[0]) is list:
-                    return zip(zip(*lists), count()), (nothing, Lists(lists))
-                if type(lists[0]) is tuple:
-                    return zip(zip(*lists), count()), (nothing, ListsAndTuples(lists), run_taken)
+            if len(lists) == 2:
+                a, b = lists
+                kind = type(a)
+                if kind is type(b):
+                    if kind is list:
+                        return zip(zip(a, b), count()), (nothing, Lists(lists))
+                    if kind is tuple:
+                        return zip(zip(a, b), count()), (nothing, ListsAndTuples(lists), run_taken)
             if _are_lists(map(type, lists)):
                 return zip(zip(*lists), count()), (nothing, Lists(lists))
             if _are_sequences(map(type, lists)):

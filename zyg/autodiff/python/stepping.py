@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import builtins
 import itertools
+import sys
 from collections.abc import Iterator
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
-from zyg.ir.core import Block, Instr, Value
+from zyg.ir.core import Block, Const, Instr, Value
 
 
 def _totals(iterable: Any) -> Iterator[Any]:
@@ -35,7 +36,7 @@ def _spread(function: Any, iterable: Any) -> Iterator[Any]:
         yield function(*arguments)
 
 
-def _mapped(function: Any, iterable: Any) -> Iterator[Any]:
+def mapped(function: Any, iterable: Any) -> Iterator[Any]:
     for x in iterable:
         yield function(x)
 
@@ -75,6 +76,76 @@ def _numbered(iterable: Any) -> Iterator[Any]:
         number = number + 1
 
 
+def _first(iterable: Any, stop: int) -> Iterator[Any]:
+    if stop == 0:
+        return
+    number = 0
+    for x in iterable:
+        yield x
+        number = number + 1
+        if number == stop:
+            return
+
+
+def _between(iterable: Any, start: int, stop: int) -> Iterator[Any]:
+    last = stop if stop > start else start
+    if last == 0:
+        return
+    number = 0
+    for x in iterable:
+        if number >= start:
+            yield x
+        number = number + 1
+        if number == last:
+            return
+
+
+def _from(iterable: Any, start: int, stop: None) -> Iterator[Any]:
+    number = 0
+    for x in iterable:
+        if number < start:
+            number = number + 1
+            continue
+        yield x
+
+
+# `zip` goes on with what it takes last from; the others are begun before that, and take a step before each step of it.
+def _together(first: Any, second: Any) -> Iterator[Any]:
+    firsts = iter(first)
+    for x in firsts:  # noqa: B007
+        break
+    else:
+        return
+    for y in second:
+        yield x, y
+        for x in firsts:  # noqa: B007
+            break
+        else:
+            return
+
+
+def _three_together(first: Any, second: Any, third: Any) -> Iterator[Any]:
+    firsts, seconds = iter(first), iter(second)
+    for x in firsts:  # noqa: B007
+        break
+    else:
+        return
+    for y in seconds:  # noqa: B007
+        break
+    else:
+        return
+    for z in third:
+        yield x, y, z
+        for x in firsts:  # noqa: B007
+            break
+        else:
+            return
+        for y in seconds:  # noqa: B007
+            break
+        else:
+            return
+
+
 # By what is called, with how many arguments: which of them is a function, and the generator.
 _GENERATORS: dict[tuple[Any, int], tuple[int | None, Any]] = {
     (itertools.accumulate, 1): (None, _totals),
@@ -83,12 +154,16 @@ _GENERATORS: dict[tuple[Any, int], tuple[int | None, Any]] = {
     (itertools.filterfalse, 2): (0, _rejected),
     (itertools.takewhile, 2): (0, _accepted_first),
     (itertools.dropwhile, 2): (0, _from_rejected),
-    (map, 2): (0, _mapped),
+    (map, 2): (0, mapped),
     (filter, 2): (0, _accepted),
     (enumerate, 1): (None, _numbered),
+    (itertools.islice, 2): (None, _first),
+    (itertools.islice, 3): (None, _between),
+    (zip, 2): (None, _together),
+    (zip, 3): (None, _three_together),
 }
-# Loops over these have ways of their own, unless it is the items of a generator that they number.
-ONLY_OF_GENERATORS = frozenset({enumerate})
+# Loops over these have ways of their own, unless they go through generators.
+ONLY_OF_GENERATORS = frozenset({enumerate, itertools.islice, zip})
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, type)
 
 
@@ -108,8 +183,9 @@ def named(makers: dict[Value, tuple[Block, Instr]], v: Value, namespace: dict[st
 
 def generator_of(
     makers: dict[Value, tuple[Block, Instr]], call: Instr, namespace: dict[str, Any]
-) -> tuple[Any, CodeType] | None:
-    """The function of the library that a call is of, and the code of the generator; None for others."""
+) -> tuple[Any, CodeType, tuple[Value, ...]] | None:
+    """The function of the library that a call is of, the code of the generator, and the arguments that have to be natural numbers; None
+    for others."""
     callee, *arguments = call.operands
     called = named(makers, callee, namespace)
     if type(called) is not type:
@@ -126,7 +202,16 @@ def generator_of(
             and type(named(makers, arguments[where], namespace)) not in _FUNCTIONS
         ):
             return None
-    return called, generator.__code__
+    numbers: tuple[Value, ...] = ()
+    if called is itertools.islice:
+        *_, stop = arguments
+        if len(arguments) == 3 and isinstance(stop, Const) and stop.value is None:
+            generator, arguments = _from, arguments[:2]
+        limits = arguments[1:]
+        if any(isinstance(v, Const) and not (type(v.value) is int and 0 <= v.value <= sys.maxsize) for v in limits):
+            return None
+        numbers = tuple(v for v in limits if not isinstance(v, Const))
+    return called, generator.__code__, numbers
 
 
-__all__ = ["ONLY_OF_GENERATORS", "generator_of", "named"]
+__all__ = ["ONLY_OF_GENERATORS", "generator_of", "mapped", "named"]
