@@ -850,6 +850,7 @@ def test_integer_operations_cut_the_derivative_where_they_change_nothing_too(cut
     assert zyg.gradient(f, 2.0, 3) == (6.0, None)
     assert zyg.jvp(f, (2.0, 3), (1.0, 1.0)) == (12.0, 6.0)
     assert zyg.gradient(lambda x, n: x * n + x * cut(n), 2.0, 3) == (6.0, 2.0)
+    assert zyg.gradient(lambda x, n: x * len(range(cut(n))), 2.0, 3) == (3.0, None)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from zyg.ir.types import BOOL, I64
 
 _WITH_ITSELF = {"eq": True, "le": True, "ge": True, "ne": False, "lt": False, "gt": False}
 _ARITHMETIC = frozenset({"add", "sub", "mul", "neg", "cadd", "csub", "cmul", "cneg", "floordiv"})
-_NEUTRAL = {"add": 0, "cadd": 0, "sub": 0, "csub": 0, "mul": 1, "cmul": 1, "floordiv": 1}
+_NEUTRAL = {"add": 0, "cadd": 0, "sub": 0, "csub": 0, "mul": 1, "cmul": 1}
 _OF_FLAGS = frozenset({"and", "or", "not"})
 
 
@@ -52,7 +52,7 @@ def _unchanged(op: str, first: Value, second: Value) -> Value | None:
     if isinstance(second, Const):
         return first if second.value == _NEUTRAL[op] else None
     assert isinstance(first, Const)
-    return second if first.value == _NEUTRAL[op] and op not in ("sub", "csub", "floordiv") else None
+    return second if first.value == _NEUTRAL[op] and op not in ("sub", "csub") else None
 
 
 def _chosen(condition: Value, first: Value, second: Value) -> Value | None:
