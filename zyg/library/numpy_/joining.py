@@ -39,7 +39,8 @@ def _is_list_of_arrays(e: Evaluator, v: Abstract) -> Abstract:
 
 
 def numbers_joined(v: Any) -> Any:
-    """The array of a list of numbers whose length is known only when the code runs; anything else as it is."""
+    """The array of a list of numbers whose length is known only when the code runs, and of a list of lists of them a list of arrays;
+    anything else as it is."""
     return v
 
 
@@ -47,8 +48,14 @@ def numbers_joined(v: Any) -> Any:
 def _numbers_joined(e: Evaluator, v: Abstract) -> Abstract:
     if not (isinstance(v, Reference) and lists.is_list(e, v)) or lists.known_items(e, v) is not None:
         return v
-    numbers = is_numeric(growing.require_growing(e, v, []).example)
-    return e.call(known(np.array), [v]) if numbers else v
+    example = growing.require_growing(e, v, []).example
+    if isinstance(example, growing.ListValue):
+        return e.call(known(rows_as_arrays), [v])
+    return e.call(known(np.array), [v]) if is_numeric(example) else v
+
+
+def rows_as_arrays(rows: Any) -> Any:
+    return [np.asarray(row) for row in rows]
 
 
 def parts_of(arrays: Any) -> Any:
@@ -63,7 +70,7 @@ def parts_of(arrays: Any) -> Any:
     return tuple([np.asarray(a) for a in arrays])
 
 
-@implements(np.concatenate)
+@implements(np.concatenate, lists=("arrays",))
 def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None) -> Any:
     if out is not None:
         if dtype is not None:
@@ -239,7 +246,7 @@ def put_together(parts: Any, axis: int, total: int, dtype: Any) -> Any:
     return result
 
 
-@implements(np.stack)
+@implements(np.stack, lists=("arrays",))
 def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None) -> Any:
     if out is not None:
         if dtype is not None:
@@ -277,7 +284,7 @@ def stacked(arrays: Any, axis: int, dtype: Any) -> Any:
     return result
 
 
-@implements(np.vstack)
+@implements(np.vstack, lists=("tup",))
 def vstack(tup: Any, *, dtype: Any = None) -> Any:
     tup = numbers_joined(tup)
     if isinstance(tup, np.ndarray):
@@ -290,7 +297,7 @@ def vstack(tup: Any, *, dtype: Any = None) -> Any:
     return joined(tuple([np.atleast_2d(a) for a in parts_of(tup)]), 0, dtype)
 
 
-@implements(np.hstack)
+@implements(np.hstack, lists=("tup",))
 def hstack(tup: Any, *, dtype: Any = None) -> Any:
     tup = numbers_joined(tup)
     if isinstance(tup, np.ndarray):
@@ -301,15 +308,21 @@ def hstack(tup: Any, *, dtype: Any = None) -> Any:
     return joined(parts, 0 if parts[0].ndim == 1 else 1, dtype)
 
 
-@implements(np.dstack)
+@implements(np.dstack, lists=("tup",))
 def dstack(tup: Any) -> Any:
+    tup = numbers_joined(tup)
+    if isinstance(tup, np.ndarray) and tup.ndim == 1:
+        return tup[None, None]
     if is_list_of_arrays(tup):
         return joined_list([np.atleast_3d(a) for a in tup], 2, None)
     return joined(tuple([np.atleast_3d(a) for a in parts_of(tup)]), 2, None)
 
 
-@implements(np.column_stack)
+@implements(np.column_stack, lists=("tup",))
 def column_stack(tup: Any) -> Any:
+    tup = numbers_joined(tup)
+    if isinstance(tup, np.ndarray) and tup.ndim == 1:
+        return tup[None]
     if is_list_of_arrays(tup):
         return joined_list([as_columns(a) for a in tup], 1, None)
     return joined(tuple([as_columns(a) for a in parts_of(tup)]), 1, None)
@@ -321,7 +334,7 @@ def as_columns(a: Any) -> Any:
     return a[:, None] if a.ndim == 1 else a
 
 
-@emits(np.block)
+@emits(np.block, lists=("arrays",))
 def block(e: Evaluator, arrays: Abstract) -> Abstract:
     """Nested lists of blocks: the innermost are joined along the last axis, those around them along the one before."""
 
