@@ -11,6 +11,7 @@ from zyg.frontend import growing, kinds, lists, orders, turned
 from zyg.frontend.functions import shared_with_adjoint
 from zyg.frontend.scalars import scalar_value
 from zyg.frontend.values import Abstract, Known, Number, Reference, TupleValue, describe, is_numeric, known
+from zyg.ir.core import const
 
 from ..intrinsics import unsupported
 from ..registry import emits, implements
@@ -131,13 +132,65 @@ def joined_list(parts: Any, axis: int, dtype: Any) -> Any:
     if dtype is not None:
         same_kind(first, dtype)
     shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
-    result = np.empty(shape, first.dtype if dtype is None else dtype)
+    result = empty_listed(parts, shape, first.dtype if dtype is None else dtype, first.ndim)
     at = 0
     for part in parts:
         stop = at + part.shape[axis]
         result[along(axis, slice(at, stop))] = part
         at = stop
     return result
+
+
+def empty_listed(parts: Any, shape: Any, dtype: Any, new: int) -> Any:
+    """A new array in which the arrays in such a list are put together, behind a `new` axis that they get, which is none of theirs if
+    it is their number of axes."""
+    if lie_in_order(parts):
+        return np.empty(shape, dtype)
+    n = len(shape)
+    axes = tuple([k if k < new else k - 1 for k in tuple(range(n))])
+    smaller = np.zeros(
+        (n, n), bool
+    )  # whether one axis is known to lie inside of another, or with it, by one of the arrays
+    for part in parts:
+        for j in tuple(range(n)):
+            for k in tuple(range(n)):
+                if j != new and k != new and j != k and part.shape[axes[j]] != 1 and part.shape[axes[k]] != 1:
+                    smaller[j, k] = smaller[j, k] or step_along(part, axes[j]) <= step_along(part, axes[k])
+    return empty_sorted(shape, dtype, smaller)
+
+
+def lie_in_order(parts: Any) -> bool:
+    """Whether all arrays in such a list are known to lie in C order."""
+    return all(part.flags.c_contiguous for part in parts)
+
+
+@emits(lie_in_order)
+def _lie_in_order(e: Evaluator, v: Abstract) -> Abstract:
+    assert isinstance(v, Reference)
+    return Known(not growing.require_growing(e, v, []).orders)
+
+
+def step_along(a: Any, axis: int) -> int:
+    """The absolute stride of an array along an axis, by which NumPy lays out what it makes of it."""
+    return abs(a.strides[axis])
+
+
+@emits(step_along)
+def _step_along(e: Evaluator, a: Abstract, axis: Abstract) -> Abstract:
+    return Number(e.op("abs", orders.stride(e, orders.memory(a).value, frontend.constant(e, axis, "axis")).bytes))
+
+
+def empty_sorted(shape: Any, dtype: Any, smaller: Any) -> Any:
+    """A new array with its axes in the order that a table tells (orders.joined)."""
+    return np.empty(shape, dtype)
+
+
+@emits(empty_sorted)
+def _empty_sorted(e: Evaluator, shape: Abstract, dtype: Abstract, smaller: Abstract) -> Abstract:
+    made = frontend.allocate(e, frontend.shape_argument(e, shape), frontend.dtype_of(e, dtype), "empty")
+    table = frontend.memory(smaller).value
+    told = lambda j, k: e.op("load", table, const(j), const(k))
+    return orders.joined_by(e, made, told)
 
 
 def stacked_list(parts: Any, axis: int, dtype: Any) -> Any:
@@ -149,7 +202,7 @@ def stacked_list(parts: Any, axis: int, dtype: Any) -> Any:
     if dtype is not None:
         same_kind(first, dtype)
     shape = (*first.shape[:axis], len(parts), *first.shape[axis:])
-    result = np.empty(shape, first.dtype if dtype is None else dtype)
+    result = empty_listed(parts, shape, first.dtype if dtype is None else dtype, axis)
     for k, part in enumerate(parts):
         if part.shape != first.shape:
             raise ValueError("all input arrays must have the same shape")
