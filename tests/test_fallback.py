@@ -589,3 +589,16 @@ def test_asynchronous_functions_are_refused_without_a_warning():
                 warnings.simplefilter("error")
                 with pytest.raises(zyg.Unsupported, match=r"is asynchronous(.|\n)*an ordinary function"):
                     way(function, 2.0)
+
+
+@pytest.mark.filterwarnings("always::zyg.FallbackWarning")
+def test_the_reason_for_a_second_derivative_through_python_is_at_a_line_of_the_program():
+    def spectrum(A):
+        return np.poly(A)
+
+    with warnings.catch_warnings(record=True) as caught, pytest.raises(zyg.errors.Misuse):
+        zyg.hvp(spectrum, np.eye(2), np.eye(2))
+    texts = [str(w.message) for w in caught if issubclass(w.category, zyg.FallbackWarning)]
+    assert texts
+    assert not any("composed.py" in text for text in texts)
+    assert all(f'{__file__}", line {spectrum.__code__.co_firstlineno}' in text for text in texts)

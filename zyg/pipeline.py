@@ -28,6 +28,7 @@ from .ir.options import Options
 from .ir.readymade import NeedsBody
 from .ir.records import field, record, replace
 from .ir.types import Const, PullbackType, Type
+from .own import ABOVE
 from .transforms import DIRECT_KINDS, describe, python_function, transform_of
 
 
@@ -259,7 +260,12 @@ def _first_line(request: Request) -> Position | None:
     if transform is not None and transform.kind in DIRECT_KINDS and request.types:
         first = request.types[0]
         function = getattr(first, "function", None) or getattr(first, "value", None)
-    code = getattr(python_function(function), "__code__", None)
+    plain = python_function(function)
+    code = getattr(plain, "__code__", None)
+    if (
+        isinstance(code, types.CodeType) and code.co_filename in ABOVE
+    ):  # made of the user's: part of a second derivative
+        code = getattr(getattr(plain, "__wrapped__", None), "__code__", None)
     if not isinstance(code, types.CodeType):
         return None
     return Position(code.co_filename, code.co_firstlineno, function=code.co_qualname)

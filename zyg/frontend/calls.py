@@ -28,6 +28,7 @@ from .functions import call_function
 from .kinds import known_items
 from .later import classes, construction, exceptions, lists
 from .merging import settled
+from .run_time_lists import as_arrays
 from .type_names import class_of, python_type_name
 from .values import (
     MUTABLE_KINDS,
@@ -216,6 +217,7 @@ def _call_entry(
     e: Evaluator, entry: registry.Entry, obj: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     args, keywords = fitting(e, entry, obj, args, keywords)
+    args, keywords = as_arrays(e, entry, obj, args, keywords)
     of_arrays = is_of_numpy(obj) or str(getattr(obj, "__module__", "")).startswith(_OF_ARRAYS)
     for key, v in (*enumerate(args), *keywords.items()):
         choices = [i for i in (_within(e, v) if of_arrays else (v,)) if is_choice_of_data(i)]

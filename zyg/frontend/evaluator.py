@@ -15,6 +15,7 @@ from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Const, Function, Instr, Module, Position, Target, Value, const
 from zyg.ir.options import Options
 from zyg.ir.types import Scalar, Type
+from zyg.own import ABOVE
 
 from .boundary import Assembly
 from .carried import CarriedLengths
@@ -474,9 +475,12 @@ class Evaluator:
             refusal.final = True
             raise refusal
         execute = python_ops.execute
+        shown = (
+            not frame.library and frame.code.co_filename not in ABOVE
+        )  # the user's lines, not those of zyg that call them
         try:
             for instr in block.instrs:
-                if not frame.library and instr.position is not None:
+                if shown and instr.position is not None:
                     self.builder.position = instr.position
                 self.before = frozenset(self.heap) if self.heap else frozenset()
                 self.straight = self.builder.block

@@ -128,13 +128,30 @@ class Layout:
     columns, `pools` those of the elements of arrays. Layouts of the same item type are equal.
 
     The record of a list holds its length, the columns, and for each pool how much of it is used, and the pool itself.  An array
-    has columns for where it begins and for the lengths of its axes.
+    has columns for where it begins and for the lengths of its axes; and, if it is not known to be in C order, for its strides, all 0
+    if it is: `orders` says which leaves these are.
     """
 
-    def __init__(self, example: Abstract, leaves: tuple[tuple[Scalar, bool], ...], pools: tuple[Scalar, ...] = ()):
+    def __init__(
+        self,
+        example: Abstract,
+        leaves: tuple[tuple[Scalar, bool], ...],
+        pools: tuple[Scalar, ...] = (),
+        orders: frozenset[int] = frozenset(),
+    ):
         self.example = example
         self.leaves = leaves
         self.pools = pools
+        self.orders = orders
+
+    def places(self) -> list[tuple[int, int]]:
+        """Of each leaf how many that are no strides come before it, and of those that are strides the axis, else -1."""
+        result: list[tuple[int, int]] = []
+        before = axis = 0
+        for n in range(len(self.leaves)):
+            result.append((before, axis if n in self.orders else -1))
+            before, axis = (before, axis + 1) if n in self.orders else (before + 1, 0)
+        return result
 
     def parts(self, record: Record) -> tuple[list[Value], list[tuple[Value, Value]]]:
         """The columns, and the pools with how much of each is used."""
@@ -185,9 +202,10 @@ def _outline(v: Any) -> Any:
     return (v.head(), *map(_outline, v.parts()))
 
 
-def common_layout(items: list[Abstract]) -> Layout | None:
-    """The layout that all these items fit into; None if there is none (or no item to tell)."""
+def common_layout(items: list[Abstract], e: Evaluator | None = None) -> Layout | None:
+    """The layout that all these items fit into; None if there is none (or no item to tell). `e` knows in which order arrays are."""
     leaves: list[tuple[Scalar, bool]] = []
+    orders: set[int] = set()
     pools: list[Scalar] = []
 
     def join(vs: list[Abstract]) -> Abstract | None:
@@ -215,8 +233,12 @@ def common_layout(items: list[Abstract]) -> Layout | None:
         if isinstance(first, ArrayValue):
             if any(v.head() != first.head() for v in vs):
                 return None
-            own = Array(first.type.dtype, first.type.ndim)
+            usual = e is None or all(lies_in_order(e, v.value) for v in vs if isinstance(v, ArrayValue))
+            own = Array(first.type.dtype, first.type.ndim, "C" if usual else "A")
             leaves.extend([(I64, False)] * (1 + own.ndim))
+            if not usual:
+                orders.update(range(len(leaves), len(leaves) + own.ndim))
+                leaves.extend([(I64, False)] * own.ndim)
             pools.append(own.dtype)
             return ArrayValue(Value(own))
         if isinstance(first, (TupleValue, StructValue, DictValue, ComplexValue, ComplexArrayValue)):
@@ -234,7 +256,13 @@ def common_layout(items: list[Abstract]) -> Layout | None:
     if not items:
         return None
     example = join(items)
-    return None if example is None else Layout(example, tuple(leaves), tuple(pools))
+    return None if example is None else Layout(example, tuple(leaves), tuple(pools), frozenset(orders))
+
+
+def lies_in_order(e: Evaluator, array: Value) -> bool:
+    from .orders import sorted_strides  # on demand: only arrays have an order
+
+    return array_type(array).ndim < 2 or sorted_strides(e, array, repeats=False)
 
 
 def item_leaves(v: Abstract, layout: Layout) -> list[tuple[Abstract, Abstract]]:
@@ -255,7 +283,7 @@ def item_leaves(v: Abstract, layout: Layout) -> list[tuple[Abstract, Abstract]]:
 
 def merge_growing(merge: Merge, path: tuple[Any, ...], records: list[Any], states: list[State]) -> Record:
     records = [_moved(r, state) for r, state in zip(records, states)]
-    layout = common_layout(item_template(records))
+    layout = common_layout(item_template(records), merge.lengths.e)
     real = [r for r in records if r is not DEFAULT]
     state = real[0].state
     if layout is None:
@@ -285,11 +313,17 @@ def growing_fields(merged: Record, other: Any, heap: Heap) -> Any:
         return DEFAULT
     if other.kind == "growing" and other.meta == layout:
         return other.fields
-    if other.kind == "growing" and isinstance(other.meta, Layout) and len(other.meta.leaves) != len(layout.leaves):
-        return (other.fields[0], *[_real_list_of_complex] * (len(layout.leaves) + 2 * len(layout.pools)))
     if other.kind == "growing":
-        columns = [_converted(other, i, scalar) for i, (scalar, _) in enumerate(layout.leaves)]
-        return (other.fields[0], *columns, *other.fields[len(columns) + 1 :])
+        own = other.meta
+        assert isinstance(own, Layout)
+        if len(own.leaves) - len(own.orders) != len(layout.leaves) - len(layout.orders):
+            return (other.fields[0], *[_real_list_of_complex] * (len(layout.leaves) + 2 * len(layout.pools)))
+        there = {place: n for n, place in enumerate(own.places())}
+        columns = [
+            _converted(other, there[place], scalar) if place in there else _in_c_order(other)
+            for place, (scalar, _) in zip(layout.places(), layout.leaves)
+        ]
+        return (other.fields[0], *columns, *other.fields[len(own.leaves) + 1 :])
 
     made: list[Value] = []  # all of it at once
 
@@ -302,6 +336,11 @@ def growing_fields(merged: Record, other: Any, heap: Heap) -> Any:
         return make
 
     return (const(len(other.fields)), *(field(i) for i in range(len(layout.leaves) + 2 * len(layout.pools))))
+
+
+def _in_c_order(other: Record) -> Any:
+    """A column of strides for arrays of which none were kept."""
+    return lambda e: e.op("alloc", e.dim(other.fields[1], 0), type=Array(I64, 1), fill="zeros")
 
 
 def _real_list_of_complex(e: Evaluator) -> Value:
@@ -350,6 +389,10 @@ def _store(
             values += [pools[at][0], *lengths]
             pools[at] = _pooled(e, *pools[at], leaf.value, lengths)
             at += 1
+            if isinstance(example, ArrayValue) and example.type.layout != "C":
+                from .orders import stride
+
+                values += [stride(e, leaf.value, axis).bytes for axis in range(len(lengths))]
         else:
             values.append(scalar_value(e, leaf, layout.leaves[len(values)][0]))
     for column, value in zip(columns, values):
@@ -412,7 +455,7 @@ def require_growing(e: Evaluator, v: Reference, example: list[Abstract]) -> Layo
         rows = record.fields
         record = e.heap[v.id] = record.with_fields(as_item(e, f) for f in rows)
     items = item_template([record]) + example
-    layout = common_layout(items)
+    layout = common_layout(items, e)
     if layout is None:
         kinds = [describe(i, e.heap) for i in items] or ["nothing that tells the type"]
         raise e.refuse("a list whose items do not have one type", types=kinds, hint="use a tuple, or an array")
@@ -494,12 +537,30 @@ def growing_item(e: Evaluator, v: Reference, position: Value) -> Abstract:
             size: Value = const(1)
             for length in lengths:
                 size = e.op("mul", size, length)
-            return ArrayValue(_from_pool(e, next(data)[1], start, size, lengths))
+            item = _from_pool(e, next(data)[1], start, size, lengths)
+            if example.type.layout != "C":
+                _seems_to_have(e, item, lengths, [e.op("load", next(values), position) for _ in lengths])
+            return ArrayValue(item)
         parts = example.parts()
         built = example.with_parts([build(p) for p in parts]) if parts else example
         return _taken_out(e, built) if isinstance(built, DictValue) else built
 
     return build(layout.example)
+
+
+def _seems_to_have(e: Evaluator, item: Value, lengths: list[Value], strides: list[Value]) -> None:
+    """What is made of an array out of a list lies as if it still were the array that was put in."""
+    from .orders import OfAnItem
+    from .strides import Stride
+
+    step: Value = const(max(1, array_type(item).dtype.bits // 8))
+    in_order: Value = const(True)
+    usual: list[Value] = []
+    for length, own in zip(reversed(lengths), reversed(strides)):
+        usual.insert(0, step)
+        step = e.op("mul", step, length)
+        in_order = e.op("and", in_order, e.op("eq", own, const(0)))
+    e.seeming[item] = OfAnItem([Stride(e.op("select", in_order, c, own)) for c, own in zip(usual, strides)])
 
 
 def _taken_out(e: Evaluator, v: DictValue) -> Reference:

@@ -238,6 +238,21 @@ def joined(e: Evaluator, made: Abstract, parts: Sequence[Abstract]) -> Abstract:
     return _strided(e, made, shape, {(k, j): v for (j, k), v in outside.items()})
 
 
+def joined_by(e: Evaluator, made: Abstract, smaller: Callable[[int, int], Value]) -> Abstract:
+    """The same by what is known of arrays when this runs: whether the stride along one axis is not larger than that along another one in
+    any of them where both tell."""
+    from .arrays import dims
+
+    shape = dims(e, made)
+    table = {(j, k): smaller(j, k) for j in range(len(shape)) for k in range(len(shape)) if j != k}
+
+    def compared(new: int, placed: int) -> tuple[Value, Value]:
+        return _and(e, table[placed, new], _not(e, table[new, placed])), table[new, placed]
+
+    outside = _sorted(e, range(len(shape)), compared)
+    return _strided(e, made, shape, {(k, j): v for (j, k), v in outside.items()})
+
+
 def memory(a: Abstract) -> ArrayValue:
     from . import arrays
 
@@ -268,11 +283,11 @@ def _with_strides(e: Evaluator, made: Abstract, strides: Sequence[Value]) -> Abs
 
 def sorted_strides(e: Evaluator, array: Value, repeats: bool = True, seeming: bool = True) -> bool:
     """The same for its memory: slices, and what has new axes or `repeats` (if that is to say nothing), are as what they are seen in."""
+    if seeming and e.seeming and seems(e, array):
+        return False
     while True:
         type = array.type
         assert isinstance(type, Array)
-        if seeming and array in e.seeming:
-            return False
         if type.layout == "C" or type.ndim < 2:
             return True
         op, operands, _ = e.shaped.get(array, ("", (), {}))
@@ -283,12 +298,32 @@ def sorted_strides(e: Evaluator, array: Value, repeats: bool = True, seeming: bo
 
 def seems(e: Evaluator, array: Value) -> bool:
     """Whether an array, or what it is a view of, is a copy where NumPy's is a view."""
+    return _seeming(e, array) is not None
+
+
+def _seeming(e: Evaluator, array: Value) -> Value | None:
     while array not in e.seeming:
         op, operands, _ = e.shaped.get(array, ("", (), {}))
         if op not in VIEWS:
-            return False
+            return None
         array = operands[0]
-    return True
+    return array
+
+
+class OfAnItem(tuple[Stride, ...]):
+    """The strides that an array out of a list of run-time length had when it was put in."""
+
+    __slots__ = ()
+
+
+def refuse_item(e: Evaluator, a: Abstract) -> None:
+    """For what tells how an array itself lies: one that is out of such a list lies in C order here."""
+    found = _seeming(e, memory(a).value) if e.seeming else None
+    if found is not None and isinstance(e.seeming[found], OfAnItem) and not (e.frame is not None and e.frame.library):
+        raise e.refuse(
+            "how an array lies in memory that is out of a list whose length is not known when compiling",
+            hint="make an array of the list: np.stack(xs)",
+        )
 
 
 MANY = const(2)  # a length that lets the stride tell
@@ -346,7 +381,7 @@ def stride(e: Evaluator, array: Value, axis: int, seeming: bool = True) -> Strid
     if seeming and array in e.seeming:
         return e.seeming[array][axis]
     op, operands, attrs = e.shaped.get(array, ("", (), {}))
-    if array_type(array).layout == "C":
+    if array_type(array).layout == "C" and not (seeming and e.seeming and seems(e, array)):
         op = ""
     if op == "strided":
         return Stride(operands[axis + 1])

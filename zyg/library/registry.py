@@ -77,12 +77,16 @@ HOMES: dict[str, tuple[str, ...]] = {
 @record(frozen=True)
 class Entry:
     """`function` is Python code to compile, or an emitter; `instead` says, for arguments that it does not take, what to
-    write in their place, and with the key "" for a number of arguments that it does not take."""
+    write in their place, and with the key "" for a number of arguments that it does not take. `lists` are its parameters that lists of
+    run-time length are passed to as they are, `known` those for which they are refused; for others of NumPy's it gets arrays
+    (frontend/run_time_lists.py)."""
 
     function: Callable[..., Any]
     emitter: bool
     module: str
     instead: dict[str, str]
+    lists: tuple[str, ...]
+    known: tuple[str, ...]
 
 
 _entries: dict[Hashable, Entry] = {}
@@ -95,29 +99,40 @@ def _key(target: Any) -> Hashable:
     return known_key(target)
 
 
-def _register(targets: tuple[Any, ...], emitter: bool, instead: dict[str, str] | None) -> Callable[[Any], Any]:
+def _register(
+    targets: tuple[Any, ...],
+    emitter: bool,
+    instead: dict[str, str] | None,
+    lists: tuple[str, ...],
+    known: tuple[str, ...],
+) -> Callable[[Any], Any]:
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         for target in targets:
             key = _key(target)
             assert key not in _entries, f"{target} has an entry already"
-            _entries[key] = Entry(function, emitter, function.__module__, instead or {})
+            _entries[key] = Entry(function, emitter, function.__module__, instead or {}, lists, known)
         return function
 
     return register
 
 
-def implements(*targets: Any, instead: dict[str, str] | None = None) -> Callable[[Any], Any]:
+def implements(
+    *targets: Any, instead: dict[str, str] | None = None, lists: tuple[str, ...] = (), known: tuple[str, ...] = ()
+) -> Callable[[Any], Any]:
     """The decorated Python function is compiled where `target` is called.
 
     It has the parameters of `target` that it supports, under their names. Others are refused where they are passed, unless
     they are the target's defaults (frontend/arguments.py); `instead` says what to write in their place.
+    `lists` are those to which lists of run-time length are passed as they are, `known` those for which they are refused.
     """
-    return _register(targets, False, instead)
+    return _register(targets, False, instead, lists, known)
 
 
-def emits(*targets: Any, instead: dict[str, str] | None = None) -> Callable[[Any], Any]:
+def emits(
+    *targets: Any, instead: dict[str, str] | None = None, lists: tuple[str, ...] = (), known: tuple[str, ...] = ()
+) -> Callable[[Any], Any]:
     """The decorated function is called with the evaluator and abstract values where `target` is called."""
-    return _register(targets, True, instead)
+    return _register(targets, True, instead, lists, known)
 
 
 def find(target: Any) -> Entry | None:

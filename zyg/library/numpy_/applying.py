@@ -57,7 +57,7 @@ def over_elements(function: Any, *args: Any, **kwargs: Any) -> Any:
     return relaid_as(result.reshape(shape), args) if shape else np.asarray(result[0])
 
 
-@implements(np.apply_along_axis)
+@implements(np.apply_along_axis, lists=("args", "kwargs"))
 def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
     a = np.asarray(arr)
     axis = axis_index(axis, a.ndim)

@@ -93,7 +93,7 @@ def _dtype_like(e: Evaluator, v: Abstract) -> Any:
         return own if isinstance(v, Number) and v.numpy else {"b": False, "f": 0.0}.get(scalar.kind, 0)
     from .constructors import asarray
 
-    if lists.all_items(e, v) is not None:
+    if lists.is_list(e, v) or lists.all_items(e, v) is not None:
         return arrays.numpy_dtype(arrays.element_type(asarray(e, v)))
     raise e.refuse("an array of this", types=[describe(v, e.heap)], hint="pass arrays, numbers, tuples or lists")
 

@@ -172,24 +172,24 @@ def _is_of(e: Evaluator, v: Abstract, dtype: Abstract) -> bool:
     return dtype_of(e, dtype, own) is own
 
 
-@emits(np.asarray, np.asanyarray)
+@emits(np.asarray, np.asanyarray, lists=("v",))
 def asarray(
     e: Evaluator, v: Abstract, dtype: Abstract = NONE, order: Abstract = NONE, *, copy: Abstract = NONE
 ) -> Abstract:
     return array(e, v, dtype, copy, order)
 
 
-@emits(np.asfortranarray)
+@emits(np.asfortranarray, lists=("v",))
 def asfortranarray(e: Evaluator, v: Abstract, dtype: Abstract = NONE) -> Abstract:
     return array(e, v, dtype, NONE, Known("F"), ndmin=Known(1))
 
 
-@emits(np.ascontiguousarray)
+@emits(np.ascontiguousarray, lists=("v",))
 def ascontiguousarray(e: Evaluator, v: Abstract, dtype: Abstract = NONE) -> Abstract:
     return array(e, v, dtype, NONE, Known("C"), ndmin=Known(1))
 
 
-@emits(np.array)
+@emits(np.array, lists=("v",))
 def array(
     e: Evaluator, v: Abstract, dtype: Abstract = NONE, copy: Abstract = YES, order: Abstract = NONE, *,
     ndmin: Abstract = ZERO,

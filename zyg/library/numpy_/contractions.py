@@ -16,7 +16,7 @@ from zyg.frontend.values import Abstract, Known, Number, TupleValue, describe, i
 from zyg.ir.core import Value
 
 from ..registry import emits, implements
-from .layouts import is_complex
+from .layouts import is_complex, shape_of_products
 from .products import matmul_arrays, of_one_type
 from .reductions import delivered, element_type
 from .views import stretched
@@ -539,6 +539,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
             "vecdot: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n),(n)->() (size "
             f"{y.shape[-1]} is different from {x.shape[-1]})"
         )
+    shape_of_products(x, y, (1, 1))
     made = np.conj(x) * y if is_complex(x) else x * y
     return np.sum(made, axis=-1, dtype=made.dtype)
 

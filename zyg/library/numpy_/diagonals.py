@@ -69,7 +69,7 @@ def diagflat(v: Any, k: int = 0) -> Any:
     return from_diagonal(np.asarray(v).ravel(), k)
 
 
-@implements(np.tri)
+@implements(np.tri, known=("N", "M"))
 @unchecked
 def tri(N: int, M: Any = None, k: int = 0, dtype: Any = float) -> Any:
     columns = max(N if M is None else M, 0)

@@ -54,7 +54,7 @@ def ndenumerate(arr: Any) -> Any:
         yield index, arr[index]
 
 
-@implements(np.nditer, instead={"flags": "loop over a.flat, or np.ndindex(a.shape)"})
+@implements(np.nditer, known=("op",), instead={"flags": "loop over a.flat, or np.ndindex(a.shape)"})
 def nditer(op: Any) -> Any:
     """The elements as arrays of no dimensions, in the order in which they lie in memory, which has to be that of the indices."""
     if not lies_in_order(op):

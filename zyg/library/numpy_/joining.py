@@ -11,6 +11,7 @@ from zyg.frontend import growing, kinds, lists, orders, turned
 from zyg.frontend.functions import shared_with_adjoint
 from zyg.frontend.scalars import scalar_value
 from zyg.frontend.values import Abstract, Known, Number, Reference, TupleValue, describe, is_numeric, known
+from zyg.ir.core import const
 
 from ..intrinsics import unsupported
 from ..registry import emits, implements
@@ -39,7 +40,8 @@ def _is_list_of_arrays(e: Evaluator, v: Abstract) -> Abstract:
 
 
 def numbers_joined(v: Any) -> Any:
-    """The array of a list of numbers whose length is known only when the code runs; anything else as it is."""
+    """The array of a list of numbers whose length is known only when the code runs, and of a list of lists of them a list of arrays;
+    anything else as it is."""
     return v
 
 
@@ -47,8 +49,14 @@ def numbers_joined(v: Any) -> Any:
 def _numbers_joined(e: Evaluator, v: Abstract) -> Abstract:
     if not (isinstance(v, Reference) and lists.is_list(e, v)) or lists.known_items(e, v) is not None:
         return v
-    numbers = is_numeric(growing.require_growing(e, v, []).example)
-    return e.call(known(np.array), [v]) if numbers else v
+    example = growing.require_growing(e, v, []).example
+    if isinstance(example, growing.ListValue):
+        return e.call(known(rows_as_arrays), [v])
+    return e.call(known(np.array), [v]) if is_numeric(example) else v
+
+
+def rows_as_arrays(rows: Any) -> Any:
+    return [np.asarray(row) for row in rows]
 
 
 def parts_of(arrays: Any) -> Any:
@@ -63,7 +71,7 @@ def parts_of(arrays: Any) -> Any:
     return tuple([np.asarray(a) for a in arrays])
 
 
-@implements(np.concatenate)
+@implements(np.concatenate, lists=("arrays",))
 def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None) -> Any:
     if out is not None:
         if dtype is not None:
@@ -124,13 +132,65 @@ def joined_list(parts: Any, axis: int, dtype: Any) -> Any:
     if dtype is not None:
         same_kind(first, dtype)
     shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
-    result = np.empty(shape, first.dtype if dtype is None else dtype)
+    result = empty_listed(parts, shape, first.dtype if dtype is None else dtype, first.ndim)
     at = 0
     for part in parts:
         stop = at + part.shape[axis]
         result[along(axis, slice(at, stop))] = part
         at = stop
     return result
+
+
+def empty_listed(parts: Any, shape: Any, dtype: Any, new: int) -> Any:
+    """A new array in which the arrays in such a list are put together, behind a `new` axis that they get, which is none of theirs if
+    it is their number of axes."""
+    if lie_in_order(parts):
+        return np.empty(shape, dtype)
+    n = len(shape)
+    axes = tuple([k if k < new else k - 1 for k in tuple(range(n))])
+    smaller = np.zeros(
+        (n, n), bool
+    )  # whether one axis is known to lie inside of another, or with it, by one of the arrays
+    for part in parts:
+        for j in tuple(range(n)):
+            for k in tuple(range(n)):
+                if j != new and k != new and j != k and part.shape[axes[j]] != 1 and part.shape[axes[k]] != 1:
+                    smaller[j, k] = smaller[j, k] or step_along(part, axes[j]) <= step_along(part, axes[k])
+    return empty_sorted(shape, dtype, smaller)
+
+
+def lie_in_order(parts: Any) -> bool:
+    """Whether all arrays in such a list are known to lie in C order."""
+    return all(part.flags.c_contiguous for part in parts)
+
+
+@emits(lie_in_order)
+def _lie_in_order(e: Evaluator, v: Abstract) -> Abstract:
+    assert isinstance(v, Reference)
+    return Known(not growing.require_growing(e, v, []).orders)
+
+
+def step_along(a: Any, axis: int) -> int:
+    """The absolute stride of an array along an axis, by which NumPy lays out what it makes of it."""
+    return abs(a.strides[axis])
+
+
+@emits(step_along)
+def _step_along(e: Evaluator, a: Abstract, axis: Abstract) -> Abstract:
+    return Number(e.op("abs", orders.stride(e, orders.memory(a).value, frontend.constant(e, axis, "axis")).bytes))
+
+
+def empty_sorted(shape: Any, dtype: Any, smaller: Any) -> Any:
+    """A new array with its axes in the order that a table tells (orders.joined)."""
+    return np.empty(shape, dtype)
+
+
+@emits(empty_sorted)
+def _empty_sorted(e: Evaluator, shape: Abstract, dtype: Abstract, smaller: Abstract) -> Abstract:
+    made = frontend.allocate(e, frontend.shape_argument(e, shape), frontend.dtype_of(e, dtype), "empty")
+    table = frontend.memory(smaller).value
+    told = lambda j, k: e.op("load", table, const(j), const(k))
+    return orders.joined_by(e, made, told)
 
 
 def stacked_list(parts: Any, axis: int, dtype: Any) -> Any:
@@ -142,7 +202,7 @@ def stacked_list(parts: Any, axis: int, dtype: Any) -> Any:
     if dtype is not None:
         same_kind(first, dtype)
     shape = (*first.shape[:axis], len(parts), *first.shape[axis:])
-    result = np.empty(shape, first.dtype if dtype is None else dtype)
+    result = empty_listed(parts, shape, first.dtype if dtype is None else dtype, axis)
     for k, part in enumerate(parts):
         if part.shape != first.shape:
             raise ValueError("all input arrays must have the same shape")
@@ -239,7 +299,7 @@ def put_together(parts: Any, axis: int, total: int, dtype: Any) -> Any:
     return result
 
 
-@implements(np.stack)
+@implements(np.stack, lists=("arrays",))
 def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None) -> Any:
     if out is not None:
         if dtype is not None:
@@ -277,7 +337,7 @@ def stacked(arrays: Any, axis: int, dtype: Any) -> Any:
     return result
 
 
-@implements(np.vstack)
+@implements(np.vstack, lists=("tup",))
 def vstack(tup: Any, *, dtype: Any = None) -> Any:
     tup = numbers_joined(tup)
     if isinstance(tup, np.ndarray):
@@ -290,7 +350,7 @@ def vstack(tup: Any, *, dtype: Any = None) -> Any:
     return joined(tuple([np.atleast_2d(a) for a in parts_of(tup)]), 0, dtype)
 
 
-@implements(np.hstack)
+@implements(np.hstack, lists=("tup",))
 def hstack(tup: Any, *, dtype: Any = None) -> Any:
     tup = numbers_joined(tup)
     if isinstance(tup, np.ndarray):
@@ -301,15 +361,21 @@ def hstack(tup: Any, *, dtype: Any = None) -> Any:
     return joined(parts, 0 if parts[0].ndim == 1 else 1, dtype)
 
 
-@implements(np.dstack)
+@implements(np.dstack, lists=("tup",))
 def dstack(tup: Any) -> Any:
+    tup = numbers_joined(tup)
+    if isinstance(tup, np.ndarray) and tup.ndim == 1:
+        return tup[None, None]
     if is_list_of_arrays(tup):
         return joined_list([np.atleast_3d(a) for a in tup], 2, None)
     return joined(tuple([np.atleast_3d(a) for a in parts_of(tup)]), 2, None)
 
 
-@implements(np.column_stack)
+@implements(np.column_stack, lists=("tup",))
 def column_stack(tup: Any) -> Any:
+    tup = numbers_joined(tup)
+    if isinstance(tup, np.ndarray) and tup.ndim == 1:
+        return tup[None]
     if is_list_of_arrays(tup):
         return joined_list([as_columns(a) for a in tup], 1, None)
     return joined(tuple([as_columns(a) for a in parts_of(tup)]), 1, None)
@@ -321,7 +387,7 @@ def as_columns(a: Any) -> Any:
     return a[:, None] if a.ndim == 1 else a
 
 
-@emits(np.block)
+@emits(np.block, lists=("arrays",))
 def block(e: Evaluator, arrays: Abstract) -> Abstract:
     """Nested lists of blocks: the innermost are joined along the last axis, those around them along the one before."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,19 +110,41 @@ def _is_complex(e: Evaluator, a: Abstract) -> Abstract:
     return Known(isinstance(a, (ComplexArrayValue, ComplexValue)))
 
 
+def shape_text(lengths: Sequence[str]) -> str:
+    return f"({lengths[0]},)" if len(lengths) == 1 else f"({','.join(lengths)})"
+
+
 def stack_shape(*stacks: Any) -> tuple[int, ...]:
-    """The shape of stacks of matrices broadcast against each other, without the last two axes."""
+    """The shape of stacks of matrices that are multiplied, broadcast against each other, without the last two axes."""
     return np.broadcast_shapes(*(a.shape[:-2] for a in stacks))
 
 
 @emits(stack_shape)
 def _stack_shape(e: Evaluator, *stacks: Abstract) -> Abstract:
-    shapes = [arrays.dims(e, a)[:-2] for a in stacks]
-    text = " ".join(
-        f"({','.join(['{}'] * (len(s) + 2))})->({','.join([*['{}'] * len(s), 'newaxis', 'newaxis'])})" for s in shapes
-    )
+    return _together(e, stacks, [2] * len(stacks))
+
+
+def shape_of_products(x: Any, y: Any, axes: tuple[int, int]) -> tuple[int, ...]:
+    """The same of stacks of matrices or vectors, which have so many axes each."""
+    return np.broadcast_shapes(x.shape[: x.ndim - axes[0]], y.shape[: y.ndim - axes[1]])
+
+
+@emits(shape_of_products)
+def _shape_of_products(e: Evaluator, x: Abstract, y: Abstract, axes: Abstract) -> Abstract:
+    return _together(e, [x, y], arrays.constant(e, axes, "axes"))
+
+
+def _together(e: Evaluator, stacks: Sequence[Abstract], axes: Any) -> Abstract:
+    """The shape of stacks, of items that have so many axes, broadcast against each other; what NumPy says of those that can not be."""
+    shapes = [arrays.dims(e, a)[: arrays.ndim(a) - count] for a, count in zip(stacks, axes)]
+    product = [arrays.dims(e, stacks[0])[-2]] * (axes[0] == 2) + [arrays.dims(e, stacks[-1])[-1]] * (axes[-1] == 2)
+    text = ""
+    for s, count in zip(shapes, axes):
+        whole, stacked = ["{}"] * (len(s) + count), ["{}"] * len(s) + ["newaxis"] * len(product)
+        text += f"{shape_text(whole)}->{shape_text(stacked)} "
     message = f"operands could not be broadcast together with remapped shapes [original->remapped]: {text} "
-    lengths = [d for a, s in zip(stacks, shapes) for d in (*arrays.dims(e, a), *s)]
+    message += f"and requested shape ({','.join(['{}'] * len(product))})"
+    lengths = [*(d for a, s in zip(stacks, shapes) for d in (*arrays.dims(e, a), *s)), *product]
     result: list[Abstract] = []
     for axis in range(-max(map(len, shapes)), 0):
         common: Value = const(1)

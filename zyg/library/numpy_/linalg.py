@@ -90,18 +90,18 @@ def solve(a: Any, b: Any) -> Any:
     x, y = of_one_type(x, y)
     if y.ndim == 2 and x.ndim == 2 and y.shape[1] == 0:
         return np.zeros((n, 0), x.dtype)
+    if y.ndim > 1 and (x.ndim > 2 or y.ndim > 2):
+        batch = stack_shape(x, y)
+        whole = np.broadcast_to(x, (*batch, n, n))
+        lu, pivots = factor(whole)
+        return solve_factored(whole, lu, pivots, np.broadcast_to(y, (*batch, n, y.shape[-1])), False)
     lu, pivots = factor(x)
     if y.ndim == 1:
         if x.ndim == 2:
             return solve_factored(x, lu, pivots, y[:, None], False)[:, 0]
         columns = np.broadcast_to(y[:, None], (*x.shape[:-1], 1))
         return solve_factored(x, lu, pivots, columns, False)[..., 0]
-    if x.ndim == 2 and y.ndim == 2:
-        return solve_factored(x, lu, pivots, y, False)
-    batch = stack_shape(x, y)
-    whole = np.broadcast_to(x, (*batch, n, n))
-    lu, pivots = factor(whole)
-    return solve_factored(whole, lu, pivots, np.broadcast_to(y, (*batch, n, y.shape[-1])), False)
+    return solve_factored(x, lu, pivots, y, False)
 
 
 @implements(np.linalg.inv)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend import arrays, complex_arrays, indexing
+from zyg.frontend import arrays, complex_arrays, indexing, lists
 from zyg.frontend.arrays import dtype_of
 from zyg.frontend.elementwise import lift
 from zyg.frontend.numpy_numbers import python_number
@@ -48,7 +48,7 @@ def copy_function(e: Evaluator, a: Abstract, order: Abstract = K_ORDER) -> Abstr
     return copy(e, as_array(e, a), order)
 
 
-@implements(np.astype)
+@implements(np.astype, lists=("x",))
 def astype_function(x: Any, dtype: Any, /, *, copy: bool = True) -> Any:
     if not isinstance(x, np.ndarray):
         raise TypeError("Input should be a NumPy array. It is of type " + str(type(x)) + ".")
@@ -71,8 +71,10 @@ def fill(e: Evaluator, a: Abstract, value: Abstract) -> Abstract:
     return NONE
 
 
-@emits((np.ndarray, "item"))
+@emits((np.ndarray, "item"), lists=("key",))
 def item(e: Evaluator, a: Abstract, *key: Abstract) -> Abstract:
+    if any(lists.is_list(e, k) for k in key):
+        e.type_error("'list' object cannot be interpreted as an integer")
     position: Abstract = key[0] if len(key) == 1 else TupleValue(key)
     if not key:
         size = arrays.size(e, a)

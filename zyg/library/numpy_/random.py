@@ -207,13 +207,13 @@ def _legacy(entry: Callable[..., Abstract]) -> Callable[..., Abstract]:
     return lambda e, *args, **named: entry(e, Known(LEGACY), *args, **named)
 
 
-def _everywhere(name: str, entry: Callable[..., Abstract]) -> None:
+def _everywhere(name: str, entry: Callable[..., Abstract], lists: tuple[str, ...] = ()) -> None:
     for cls in (np.random.Generator, np.random.RandomState):
         if hasattr(cls, name):
-            emits((cls, name))(entry)
+            emits((cls, name), lists=lists)(entry)
     function = vars(np.random).get(name)
     if function is not None:
-        emits(function)(_legacy(entry))
+        emits(function, lists=("args", "named") if lists else ())(_legacy(entry))
 
 
 for _name, _parameters in FLOATS.items():
@@ -372,4 +372,4 @@ def put_in_order(x: Any, places: Any) -> None:
     x[...] = x[places]
 
 
-_everywhere("shuffle", shuffle)
+_everywhere("shuffle", shuffle, lists=("x",))

@@ -37,13 +37,15 @@ def tile(A: Any, reps: Any) -> Any:
     return np.broadcast_to(np.ascontiguousarray(a).reshape(folded), stretched).copy().reshape(whole)
 
 
-@implements(np.repeat, (np.ndarray, "repeat"))
+@implements(np.repeat, (np.ndarray, "repeat"), lists=("repeats",))
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     source = np.asarray(a)
     if axis is None:
         source = source.ravel()
     axis = 0 if axis is None else axis_index(axis, source.ndim)
-    if is_sequence(repeats) or isinstance(repeats, np.ndarray):
+    if isinstance(repeats, (tuple, list, range)):  # of which floats are taken, too
+        return repeated_each(source, np.asarray(repeats, np.int64), axis)
+    if isinstance(repeats, np.ndarray):
         counts = np.asarray(repeats)
         if counts.dtype.kind == "f" or counts.dtype.kind == "c":
             raise TypeError(
@@ -163,7 +165,7 @@ def resize(a: Any, new_shape: Any) -> Any:
 ENDS = ("f", "F", "b", "B", "fb", "fB", "Fb", "FB", "bf", "bF", "Bf", "BF")
 
 
-@implements(np.trim_zeros)
+@implements(np.trim_zeros, lists=("filt",))
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     if isinstance(filt, tuple):
         unsupported("np.trim_zeros of a tuple, whose length would depend on numbers, in native code", "pass a list")
@@ -226,9 +228,11 @@ def inserted_each(source: Any, places: Any, values: Any, axis: int) -> Any:
     """Values before each of several places, of which one may be there several times; at one place there may be several."""
     if places.ndim > 1:
         raise ValueError("index array argument obj to insert must be one dimensional or scalar")
-    if places.dtype.kind not in "iu":
-        raise IndexError("arrays used as indices must be of integer type")
     n, count = source.shape[axis], places.size
+    if places.dtype.kind not in "iu":
+        if count == 1:
+            raise TypeError("slice indices must be integers or None or have an __index__ method")
+        raise IndexError("arrays used as indices must be of integer type")
     missing = source.ndim - values.ndim
     shown = values[(None,) * missing] if missing > 0 else values
     if count == 1:
@@ -237,6 +241,8 @@ def inserted_each(source: Any, places: Any, values: Any, axis: int) -> Any:
     at[...] = places
     for i in range(count):
         if at[i] < -n or at[i] > n:
+            if places.size == 1:
+                raise IndexError(f"index [{at[i]}] is out of bounds for axis {axis} with size {n}")
             raise IndexError(f"index {at[i]} is out of bounds for axis {axis} with size {n}")
         if at[i] < 0:
             at[i] += n

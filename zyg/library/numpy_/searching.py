@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from zyg.frontend.functions import shared, shared_by_flags, shared_with_adjoint, unchecked
+from zyg.ir.departures import departing_class
 
 from ..intrinsics import machine, select, unsupported
 from ..registry import implements
@@ -301,7 +302,10 @@ def check_weights(a: Any, bins: Any, weights: Any) -> None:
         raise TypeError("Automated estimation of the number of bins is not supported for weighted data")
 
 
-@implements(np.histogram2d)
+TWO_COUNTS = departing_class(NotImplementedError)
+
+
+@implements(np.histogram2d, known=("range",))
 def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     """The points are counted, which has no derivative; their weights have one."""
     if len(x) != len(y):
@@ -309,12 +313,17 @@ def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any 
     common = result_dtype(x, y)
     first, second = np.asarray(x).astype(common), np.asarray(y).astype(common)
     ranges = (None, None) if range is None else range
+    if isinstance(bins, np.ndarray) and np.size(bins) < 3:
+        if np.size(bins) == 1:
+            raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
+        if np.size(bins) == 2:
+            raise TWO_COUNTS("np.histogram2d by an array of two numbers of bins: pass them in a tuple")
     each = bins if is_sequence(bins) and len(bins) == 2 else (bins, bins)
     counts, edges = counted((first, second), each, ranges, density, weights)
     return counts, edges[0], edges[1]
 
 
-@implements(np.histogramdd)
+@implements(np.histogramdd, known=("sample", "bins", "range"))
 def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     """The points are counted, which has no derivative; their weights have one."""
     if is_sequence(sample):

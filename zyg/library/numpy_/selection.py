@@ -303,6 +303,11 @@ def nan_to_num(
     return result
 
 
+def _as_operand(e: Evaluator, v: Abstract) -> Abstract:
+    """An array for a list or tuple; anything else as it is."""
+    return operand(e, v) if lists.is_sequence(e, v) else v
+
+
 @emits(np.select)
 def select(e: Evaluator, condlist: Abstract, choicelist: Abstract, default: Abstract = Known(0)) -> Abstract:  # noqa: B008
     conditions, choices = (lists.all_items(e, v) for v in (condlist, choicelist))
@@ -315,6 +320,8 @@ def select(e: Evaluator, condlist: Abstract, choicelist: Abstract, default: Abst
     from .common import dtype_together
     from .ufuncs import as_type
 
+    conditions = [_as_operand(e, v) for v in conditions]
+    choices = [_as_operand(e, v) for v in choices]
     for n, c in enumerate(conditions):
         kind = arrays.element_type(c) if isinstance(c, arrays.ARRAYS) else number_type(c)
         if kind is not BOOL:

@@ -28,7 +28,7 @@ from ..registry import emits, implements
 from . import gathering
 from .common import call, is_sequence, put_into_alike, result_dtype
 from .positions import clipped, mode_of, positions_of, shaped_like, wrapped
-from .views import as_array, as_real, ordered, stretched
+from .views import as_array, as_real, no_sequence, ordered, stretched
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
@@ -89,7 +89,7 @@ def take(
     return result
 
 
-@emits(np.put, (np.ndarray, "put"))
+@emits(np.put, (np.ndarray, "put"), lists=("a",))
 def put(e: Evaluator, a: Abstract, ind: Abstract, v: Abstract, mode: Abstract = RAISE) -> Abstract:
     """Values are repeated as they are needed."""
     array_to_write(e, a, "put")
@@ -138,7 +138,7 @@ def put_values(target: Any, index: Any, values: Any, places: Any, positions: boo
         target[tuple([i[n] for i in index])] = values[k % count]
 
 
-@emits(np.place)
+@emits(np.place, lists=("arr",))
 def place(e: Evaluator, arr: Abstract, mask: Abstract, vals: Abstract) -> Abstract:
     array_to_write(e, arr, "place")
     found = _held(e, arr, mask, "place: mask and data must be the same size")
@@ -150,7 +150,7 @@ def place(e: Evaluator, arr: Abstract, mask: Abstract, vals: Abstract) -> Abstra
     return NONE
 
 
-@emits(np.putmask)
+@emits(np.putmask, lists=("a",))
 def putmask(e: Evaluator, a: Abstract, mask: Abstract, values: Abstract) -> Abstract:
     array_to_write(e, a, "putmask")
     found = _held(e, a, mask, "putmask: mask and data must be the same size")
@@ -199,6 +199,7 @@ def extract(e: Evaluator, condition: Abstract, arr: Abstract) -> Abstract:
 
 def _along(e: Evaluator, a: Abstract, indices: Abstract, axis: Abstract) -> tuple[Abstract, Abstract, list[int]]:
     """Array and indices seen in the same shape but for the axis, which is their last now; and how to put it back."""
+    no_sequence(e, indices, "ndim" if _is_none(axis) else "dtype")
     index = as_array(e, indices)
     if arrays.element_type(index).kind not in "iu":
         e.throw("IndexError", "`indices` must be an integer array")
@@ -226,8 +227,9 @@ def _along(e: Evaluator, a: Abstract, indices: Abstract, axis: Abstract) -> tupl
     return a, index, back
 
 
-@emits(np.take_along_axis)
+@emits(np.take_along_axis, lists=("arr", "indices"))
 def take_along_axis(e: Evaluator, arr: Abstract, indices: Abstract, axis: Abstract = LAST) -> Abstract:
+    no_sequence(e, arr, "ndim")
     arr = as_array(e, arr)
     a, index, back = _along(e, arr, indices, axis)
     whole = ordered(e, index, back)
@@ -237,8 +239,9 @@ def take_along_axis(e: Evaluator, arr: Abstract, indices: Abstract, axis: Abstra
     return result
 
 
-@emits(np.put_along_axis)
+@emits(np.put_along_axis, lists=("arr", "indices"))
 def put_along_axis(e: Evaluator, arr: Abstract, indices: Abstract, values: Abstract, axis: Abstract) -> Abstract:
+    no_sequence(e, arr, "ndim")
     array_to_write(e, arr, "put_along_axis")
     a, index, back = _along(e, arr, indices, axis)
     if not is_numeric(values):
@@ -324,7 +327,7 @@ def check_choices(flat: Any, count: int) -> None:
             raise ValueError("invalid entry in choice array")
 
 
-@emits(np.copyto)
+@emits(np.copyto, lists=("dst",))
 def copyto(e: Evaluator, dst: Abstract, src: Abstract, *, where: Abstract = YES) -> Abstract:
     array_to_write(e, dst, "copyto")
     _check_cast(e, src, dst)

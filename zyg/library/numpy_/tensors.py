@@ -8,6 +8,7 @@ import numpy as np
 
 from ..registry import implements
 from .common import product
+from .layouts import shape_of_products
 
 
 def matvec(x1: Any, x2: Any, /) -> Any:
@@ -23,6 +24,7 @@ def matvec(x1: Any, x2: Any, /) -> Any:
             "matvec: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (m,n),(n)->(m) (size "
             f"{v.shape[-1]} is different from {a.shape[-1]})"
         )
+    shape_of_products(a, v, (2, 1))
     return np.matmul(a, v) if v.ndim == 1 else np.matmul(a, v[..., None])[..., 0]
 
 
@@ -39,6 +41,7 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
             "vecmat: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n),(n,m)->(m) (size "
             f"{a.shape[-2]} is different from {v.shape[-1]})"
         )
+    shape_of_products(v, a, (1, 2))
     turned = np.conj(v)
     return np.matmul(turned, a) if v.ndim == 1 else np.matmul(turned[..., None, :], a)[..., 0, :]
 

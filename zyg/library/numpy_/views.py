@@ -11,6 +11,7 @@ from zyg.frontend.complex_arrays import part
 from zyg.frontend.elementwise import broadcast, broadcast_shape
 from zyg.frontend.merging import MAX_ARRAYS, settled
 from zyg.frontend.sized import is_known_one, is_not_one, is_one
+from zyg.frontend.type_names import python_type_name
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,
@@ -107,8 +108,15 @@ def _several(e: Evaluator, axis: Abstract, ndim: int, name: str) -> tuple[int, .
     return axes
 
 
-@emits(np.rollaxis)
+def no_sequence(e: Evaluator, v: Abstract, attribute: str) -> None:
+    """AttributeError for a list or tuple, of which NumPy makes no array where it asks for an attribute."""
+    if lists.is_sequence(e, v):
+        e.throw("AttributeError", f"'{python_type_name(e, v)}' object has no attribute '{attribute}'")
+
+
+@emits(np.rollaxis, lists=("a",))
 def rollaxis(e: Evaluator, a: Abstract, axis: Abstract, start: Abstract = ZERO) -> Abstract:
+    no_sequence(e, a, "ndim")
     a = as_array(e, a)
     n = arrays.ndim(a)
     k = arrays.axis_of(e, axis, n)
@@ -263,7 +271,7 @@ def as_real(e: Evaluator, a: Abstract) -> ArrayValue:
     return found
 
 
-@emits(np.broadcast_shapes)
+@emits(np.broadcast_shapes, known=("args",))
 def broadcast_shapes(e: Evaluator, *args: Abstract) -> Abstract:
     given = [items if (items := lists.known_items(e, s)) is not None else (s,) for s in args]
     result: list[Abstract] = []
