@@ -24,9 +24,6 @@ from zyg.ir.builder import Variables
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone, map_uses
 from zyg.ir.types import BOOL, OBJECT
 
-from .lambdas import with_lambdas
-from .stepping import mapped, named
-
 _OWN = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
 # What takes all items. (Most of these work on an item before they ask for the next one: docs/semantics.md says what differs.)
 _CONSUMERS = frozenset(
@@ -67,14 +64,12 @@ def taken_in(function: Function, namespace: dict[str, Any] | None) -> Function:
     code = function.attrs.get("code")
     if not isinstance(code, CodeType) or not code.co_flags & _OPTIMIZED:
         return function
-    if not any(i.op == "make_function" or i.op in _UNPACKING for _, i in function.instructions()):
+    if not any(i.op == "make_function" for _, i in function.instructions()):
         return function
     f = clone(function)
     taken = False
     while _take_one(f, namespace):
         taken = True
-    if taken:
-        with_lambdas(f)
     if not taken:
         return function
     drop_unused(f)
@@ -103,10 +98,6 @@ def _take_one(f: Function, namespace: dict[str, Any] | None) -> bool:
                 generator = makers.get(instr.operands[0 if instr.op in _UNPACKING else 1])
                 if generator is None or generator[0] is not block or generator[1].op != "call_object":
                     continue
-                if counts[generator[1].result] == 1 and _take_map(
-                    f, block, at, instr, generator[1], makers, counts, namespace
-                ):
-                    return True
                 made = comprehension(generator[1], frozenset({"<genexpr>"}))
                 body = None
                 if made is not None and counts[generator[1].result] == 1:
@@ -328,72 +319,6 @@ def _splice_to_unpack(f: Function, block: Block, at: int, body: Function, passed
     enter = Instr("jump", targets=[Target(body.entry)], position=instr.position)
     block.instrs[at:] = [Instr("list", [], [items], {}, [], instr.position), enter]
     _put_behind(f, block, [*body.blocks, after])
-
-
-def _take_map(
-    f: Function,
-    block: Block,
-    at: int,
-    unpack: Instr,
-    call: Instr,
-    makers: dict[Value, Made],
-    counts: Any,
-    namespace: dict[str, Any] | None,
-) -> bool:
-    """`a, b = map(g, xs)` as a loop whose items come to a list, and `a, b = map(g, (x, y))` as two calls; whether this is one of these."""
-    if namespace is None or unpack.op != "unpack" or len(call.operands) != 3 or call.attrs["keywords"]:
-        return False
-    if block.instrs[at - 1] is not call or named(makers, call.operands[0], namespace) is not map:
-        return False
-    _, function, passed = call.operands
-    if function in makers and named(makers, function, namespace) is next:
-        return False  # whose end would be that of the items
-    position = call.position
-    same, holds, error = Value(OBJECT), Value(BOOL), Value(OBJECT)
-    start, other = Block(f"{block.name}.mapped"), Block(f"{block.name}.another")
-    start.in_generator = True
-    other.instrs = [
-        Instr("call_object", [Const(another_map, OBJECT)], [error], {"keywords": ()}, [], position),
-        Instr("raise", [error], position=position),
-    ]
-    rest = block.instrs[at + 1 :]
-    block.instrs[at - 1 :] = [
-        Instr("is", [call.operands[0], Const(map, OBJECT)], [same], {}, [], position),
-        Instr("truth", [same], [holds], {}, [], position),
-        Instr("branch", [holds], targets=[Target(start), Target(other)], position=position),
-    ]
-    display = makers.get(passed)
-    if display is not None and display[1].op in ("tuple", "list") and counts[passed] == 1:
-        items = display[1].operands
-        if display[0] is block and len(items) == unpack.attrs["count"]:
-            block.instrs.remove(display[1])
-            after = Block(f"{block.name}.made")
-            after.instrs = rest
-            start.instrs = [
-                Instr("call_object", [function, item], [result], {"keywords": ()}, [], position)
-                for item, result in zip(items, unpack.results, strict=True)
-            ]
-            start.instrs.append(Instr("jump", targets=[Target(after)], position=position))
-            _put_behind(f, block, [start, after, other])
-            return True
-    body = clone(capture(mapped.__code__))
-    first, iterable = body.params
-    body.entry.params = [iterable]
-    replace(body, {first: function})
-    for _, instr in body.instructions():
-        instr.position = position
-    start.in_generator = False
-    start.instrs = [unpack, *rest]
-    _put_behind(f, block, [start, other])
-    _splice_to_unpack(f, start, 0, body, passed)
-    return True
-
-
-def another_map() -> Unsupported:
-    return Unsupported(
-        "items of `map(...)`, which is another function than when the code around was first differentiated",
-        hint="give that function another name",
-    )
 
 
 def _enough_at_yields(body: Function, after: Block, items: Value, count: int | None) -> None:

@@ -20,6 +20,7 @@ generators among the arguments are looked at together with `g`.
 
 from __future__ import annotations
 
+import itertools
 import sys
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
@@ -37,7 +38,6 @@ from .activity import ARITHMETIC
 from .comprehensions import drop_unused, plain_variables, replace, taken_in
 from .copied import find_values, onward, values_used
 from .items import steps_a_loop
-from .lambdas import OTHERWISE, with_lambdas
 from .stepped_in import SteppedIn
 from .stepping import ONLY_OF_GENERATORS, generator_of, named
 
@@ -114,7 +114,6 @@ def with_generators(function: Function, namespace: dict[str, Any], within: tuple
         found = True
     if not found:
         return function
-    with_lambdas(f)
     drop_unused(f)
     plain_variables(f)
     return f
@@ -361,11 +360,16 @@ class _Loop:
         return self._prepare(found.code, parameters, found.cells, namespace, within, found.of_library)
 
     def _is_of_generators(self) -> bool:
-        """Whether all arguments but numbers come from calls that are taken in, too; or all but one where there are several: whatever that
-        does when it is begun with, generators do nothing."""
+        """Whether what it goes through comes from calls that are taken in, too: for `zip` and `islice` from calls of generator functions,
+        which do nothing before their first step.  (Others ask for an iterator when they are called: all do, before any takes a step.)"""
+        assert self.known is not None
+        called = self.known.function
         made = {call.result for call, _ in self.inner}
-        iterables = [v for v in self.call.operands[1:] if not isinstance(v, Const) and v not in self.counts]
-        return bool(self.inner) and sum(v not in made for v in iterables) <= (len(iterables) > 1)
+        iterables = self.call.operands[1:2] if called is itertools.islice else self.call.operands[1:]
+        if any(v not in made for v in iterables) or any(v in made for v in self.counts):
+            return False
+        known = [known.function for _, known in self.inner if known is not None]
+        return called is enumerate or all(type(f) is FunctionType for f in known)
 
     def _find_inner(
         self,
@@ -495,8 +499,6 @@ class _Loop:
         else:
             other = self.other = Block(f"{self.before.name}.otherwise")
             other.instrs = [*[call for call, _ in self.inner], self.call, self.made, self.before.instrs.pop()]
-            for instr in other.instrs[:-2]:
-                instr.attrs[OTHERWISE] = True
             calls = [(self.call, self.known), *self.inner]
             block = self.before
             questions: list[tuple[Value, list[Value]]] = [
@@ -533,6 +535,8 @@ def _prepared(
 ) -> Function | None:
     """A generator's own code, with arguments and cells in the places of parameters and free variables; None if it cannot be taken in.
     `position`: where it is called, if it is of the library."""
+    if "__class__" in code.co_freevars:  # `super()` asks for the first argument of the function that it is in
+        return None
     g = clone(taken_in(capture(code, sources.leave), namespace))
     _loops_for_yield_from(g)
     if position is not None:

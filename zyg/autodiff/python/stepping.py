@@ -36,7 +36,7 @@ def _spread(function: Any, iterable: Any) -> Iterator[Any]:
         yield function(*arguments)
 
 
-def mapped(function: Any, iterable: Any) -> Iterator[Any]:
+def _mapped(function: Any, iterable: Any) -> Iterator[Any]:
     for x in iterable:
         yield function(x)
 
@@ -154,7 +154,7 @@ _GENERATORS: dict[tuple[Any, int], tuple[int | None, Any]] = {
     (itertools.filterfalse, 2): (0, _rejected),
     (itertools.takewhile, 2): (0, _accepted_first),
     (itertools.dropwhile, 2): (0, _from_rejected),
-    (map, 2): (0, mapped),
+    (map, 2): (0, _mapped),
     (filter, 2): (0, _accepted),
     (enumerate, 1): (None, _numbered),
     (itertools.islice, 2): (None, _first),
@@ -214,4 +214,4 @@ def generator_of(
     return called, generator.__code__, numbers
 
 
-__all__ = ["ONLY_OF_GENERATORS", "generator_of", "mapped", "named"]
+__all__ = ["ONLY_OF_GENERATORS", "generator_of", "named"]
