@@ -307,6 +307,12 @@ def rules_for(function: Any) -> tuple[Rule | None, Rule | None]:
     return _rules.get(key), _tangents.get(key)
 
 
+def has_rule(function: Any) -> bool:
+    """Whether somebody has given a rule, of either kind, to a callable object that no library has."""
+    key = _Identity(function)
+    return _rules.get(key) is not None or _tangents.get(key) is not None
+
+
 def users_rules() -> bool:
     """Whether there are rules besides those of zyg itself."""
     return any(map(is_users, list(_rules.values())))

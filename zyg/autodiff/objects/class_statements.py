@@ -13,7 +13,7 @@ from typing import Any
 
 from zyg.errors import Unsupported
 
-from . import calls, cells, foreign, functions, reentry, scattering, structure, subscripts
+from . import anew, calls, cells, foreign, functions, reentry, scattering, structure, subscripts
 from .arithmetic import find, is_python
 from .calls import known, method
 from .cotangents import Refused
@@ -37,6 +37,7 @@ def _build_class(body: FunctionType, name: str, /, *bases: Any, **keywords: Any)
     named = {k: v for k, v in keywords.items() if k != "metaclass"}
     _note_bases(namespace, bases, resolved)
     made, meta_back = (calls.call if runs_code(meta) else _by_type)(meta, (name, resolved, namespace), named)
+    anew.made_by_statement(made)
     return made, (_run_class, made, namespace, back, meta_back, len(bases), tuple(keywords), tuple(named))
 
 

@@ -24,6 +24,7 @@ from zyg.library import registry
 
 from . import (
     adapters,
+    anew,
     attributes,
     builtins_,
     calls,
@@ -75,7 +76,7 @@ for _function in (
     class_statements.runs_code, generators.acts_when_closed, generators.hand_to_hook, passing.innermost, generators.gives_items_of_another, generators.goes_on, generators.begin, generators.end, generators.forget, escaping.watch_generators, trying.enter, trying.leave, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments, classes.attributes_from, classes.note_attribute, classes.is_noted, classes.show_dict,
     holders.class_for, shadows.joined_now, attributes.attribute_handler, dataclasses_.signature,
     numpy_.of_objects, numpy_.is_hidden, foreign.is_opaque, iteration.is_number_key, iteration.place_of_keys,
-    dataclasses_._is_plain, class_statements.with_known_code,
+    dataclasses_._is_plain, class_statements.with_known_code, anew.made_by_statement, anew.about,
     functions.Function.bind, functions.Function.bind_method, cotangents.numbers_of, telling.entered_by, telling.level_of, telling.entry_of, telling.is_only_read, telling._chooses_text, reach.own_streams, adapters.with_defaults, adapters.making, adapters.making_spread, adapters.constructing, later.__getattr__,
 ):  # fmt: skip
     known(_function)(_plainly(_function))

@@ -27,7 +27,7 @@ from zyg.ir.core import Const, Instr
 
 from .. import objects
 from ..identity import note
-from ..objects import attributes, calls
+from ..objects import anew, attributes, calls
 from ..objects.arithmetic import find
 from ..objects.classes import read_by_name, set_by_name
 from ..objects.cotangents import FIELD, INERT, NUMERIC, VALUES
@@ -311,6 +311,9 @@ def record_setattr(x: Any, value: Any, name: str, types: Types) -> Any:
     if _writes_plainly(cls, name):
         note_class(cls)
         note(types.plain, cls, (cls,))
+        if anew.about(cls) is not None and cls.__base__ is object and find(cls, name) is None:
+            object.__setattr__(x, name, value)
+            return attributes.run_set_attr, x, name
     else:
         write = setter(cls, name)
         if write is None:
@@ -368,6 +371,28 @@ def _ways_of(cls: type) -> _Ways | None:
 
 
 def _reads_plainly(cls: type, name: str) -> bool:
+    return _as_of_those_like_it(cls, name, _may_be_read)
+
+
+def _writes_plainly(cls: type, name: str) -> bool:
+    return _as_of_those_like_it(cls, name, _may_be_set)
+
+
+def _as_of_those_like_it(cls: type, name: str, ask: Callable[[type, str], bool]) -> bool:
+    """What is asked of a class and a name; of one that was made anew as it is of others like it."""
+    known = anew.about(cls)
+    if known is None:
+        return ask(cls, name)
+    answer = known.answers.get((ask, name))
+    if answer is None:
+        answer = ask(cls, name)
+        found = find(cls, name)
+        if found is None or type(found) is FunctionType:
+            known.answers[ask, name] = answer
+    return answer
+
+
+def _may_be_read(cls: type, name: str) -> bool:
     if cls is np.ndarray:  # what its methods give a cotangent to has a shadow of its own
         return type(find(cls, name)) is MethodDescriptorType
     ways = _ways_of(cls)
@@ -401,7 +426,7 @@ def _stands_for_a_constant(cls: type, name: str, found: Any) -> bool:
     return is_constant_number(owner, name)
 
 
-def _writes_plainly(cls: type, name: str) -> bool:
+def _may_be_set(cls: type, name: str) -> bool:
     if cls is FunctionType or cls is SimpleNamespace:
         return find(cls, name) is None
     ways = _ways_of(cls)

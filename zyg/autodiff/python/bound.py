@@ -26,7 +26,11 @@ def forward_of_method(f: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
                 return short[0]
             return partial(call_known_method, forward)
         entry = calls.known_entry(f)
-    return None if entry is None else adapter(f, arity, names, bound=True)
+    if entry is None:
+        return None
+    if entry.simple and not names and arity == f.__code__.co_argcount and "<locals>" in f.__qualname__:
+        return entry.bind_method(f)  # as `adapter` has it: nothing is to be done for the arguments
+    return adapter(f, arity, names, bound=True)
 
 
 @passes(lambda variables: [(calls.run_shifted,)])

@@ -9,11 +9,15 @@ from itertools import zip_longest
 from types import BuiltinFunctionType, FunctionType, WrapperDescriptorType
 from typing import Any
 
+from zyg import rules
+from zyg.transforms import transform_of
+
 from .. import objects
-from ..objects import calls, classes
+from ..objects import anew, calls, classes
 from ..objects.adapters import constructing
 from ..objects.arithmetic import find
 from ..objects.passing import passes
+from ..trying import bodies
 from .bound import forward_of_method
 from .knowledge import has_plain_shadow, is_permanent, is_plain, note_class, note_code
 
@@ -26,6 +30,34 @@ def constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     if of_metaclass is not type.__call__:
         return _by_metaclass(cls, of_metaclass, arity, names)
     return by_type(cls, arity, names)
+
+
+def constructor_of_new(cls: Any, arity: int) -> Any:
+    """The same of a class that was made anew, where those like it are called as most classes are; else None."""
+    known = anew.about(cls)
+    if known is None:
+        return None
+    usual = known.answers.get(constructor_of_new)
+    if usual is None:
+        usual = known.answers[constructor_of_new] = _is_called_as_usual(cls)
+    if not usual or cls in calls.KNOWN or rules.has_rule(cls):
+        return None
+    calls.refresh()
+    init = cls.__init__
+    if init is object.__init__:
+        return by_type(cls, arity, ())
+    key = init.__code__, arity, bool(bodies)
+    made = known.made.get(key)
+    if made is None:
+        made = known.made[key] = _by_init(cls, object.__new__, init, arity, ())
+    return made
+
+
+def _is_called_as_usual(cls: Any) -> bool:
+    """Whether a call makes an empty object, and gives it to a function `__init__`, if anything."""
+    init = find(cls, "__init__")
+    usual = find(cls, "__new__") is object.__new__ and (init is object.__init__ or type(init) is FunctionType)
+    return usual and find(cls, "__del__") is None and transform_of(cls) is None
 
 
 def _by_metaclass(cls: Any, method: Any, arity: int, names: tuple[str, ...]) -> Any:
@@ -71,6 +103,11 @@ def by_type(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
             return None
         note_class(cls)
         return partial(classes.make_container, cls, handler)
+    return _by_init(cls, new, init, arity, names)
+
+
+def _by_init(cls: Any, new: Any, init: Any, arity: int, names: tuple[str, ...]) -> Any:
+    """The same where `new` makes an empty object of a class, and `init` is its `__init__`."""
     forward = forward_of_method(init, arity + 1, names)
     if forward is None or not is_permanent(init):
         return None

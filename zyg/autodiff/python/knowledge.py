@@ -19,7 +19,7 @@ from zyg.backend.cpython import type_version, version_word
 from zyg.backend.phrases import forget_hashed
 
 from ..identity import lasts, let_go, note
-from ..objects import attributes, calls, classes, queries
+from ..objects import anew, attributes, calls, classes, queries
 from ..objects.arithmetic import find
 from ..objects.classes import without_flow
 from ..objects.cotangents import INERT, VALUES
@@ -102,7 +102,8 @@ def is_permanent(f: FunctionType) -> bool:
 
 # What has been found out holds as long as these are as they were: classes by their version, or else by what stands in them,
 # functions by their code.
-_classes: dict[type, tuple[c_uint32, int, list[Any]]] = {}  # where the version stands, what it was, and the content
+# Where the version stands, what it was, and the content; None of a class that was made anew, and is not there for long.
+_classes: dict[type, tuple[c_uint32, int, list[Any] | None]] = {}
 _codes: dict[FunctionType, tuple[CodeType, Any]] = {}
 _MANY = 1000
 _settled = 0  # how many classes and functions were known when it was last looked whether they are still there
@@ -110,7 +111,11 @@ _settled = 0  # how many classes and functions were known when it was last looke
 
 def note_class(cls: type) -> None:
     if cls not in _classes:
-        note(_classes, cls, (cls,), (version_word(cls), type_version(cls), _content(cls)))
+        known = anew.about(cls)
+        if known is not None:
+            note(_classes, cls, (cls,), (known.word, known.version, None))
+        else:
+            note(_classes, cls, (cls,), (version_word(cls), type_version(cls), _content(cls)))
 
 
 def note_code(f: FunctionType) -> None:
@@ -140,7 +145,7 @@ def revalidate() -> None:
     for cls, (word, version, content) in _classes.items():
         if not version or word.value != version:
             present = _content(cls)
-            if len(present) != len(content) or not all(map(is_, present, content)):
+            if content is None or len(present) != len(content) or not all(map(is_, present, content)):
                 return forget_what_is_known()
             _classes[cls] = word, type_version(cls), content
     if len(_codes) + len(_classes) > _MANY:
@@ -211,6 +216,7 @@ def forget_what_is_known() -> None:
         forget()
     without_flow.intersection_update(_WITHOUT_FLOW)
     classes.plainly_set.clear()
+    anew.forget()
     _relied_on.clear()
     _classes.clear()
     _codes.clear()

@@ -36,7 +36,7 @@ from ..objects.cotangents import DATES
 from ..objects.passing import passes
 from ..trying import bodies
 from .bound import call_known_method, call_known_method_with_names, forward_of_method
-from .constructors import by_type, constructor, makes_empty
+from .constructors import by_type, constructor, constructor_of_new, makes_empty
 from .knowledge import (
     HEAP_TYPE,
     has_plain_shadow,
@@ -183,6 +183,11 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         if known is not None:
             site[KNOWN_AT][id(f)] = known
             return known
+    if t is type:
+        made = constructor_of_new(f, arity)
+        if made is not None:
+            _remember_class(site, f, made)
+            return made
     if t is MethodType:
         known = _of_methods[1 if bodies else 0]
         made = known.get((f.__func__, arity))
@@ -256,12 +261,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
     elif isinstance(f, type) and type(forward) is partial and forward.func is classes.construct:
         made = constructor(f, arity)
         if made is not None:
-            if site[0] is nobody or f is site[0]:
-                site[:2] = f, made
-                if not lasts(f):
-                    _passing.append(site)
-            else:
-                _keep_for_now(site, f, made)
+            _remember_class(site, f, made)
             return made
     elif (
         t is WrapperDescriptorType
@@ -280,6 +280,15 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         site[:2] = f, forward
         _passing.append(site)
     return forward
+
+
+def _remember_class(site: Site, f: type, made: Any) -> None:
+    if site[0] is nobody or f is site[0]:
+        site[:2] = f, made
+        if not lasts(f):
+            _passing.append(site)
+    else:
+        _keep_for_now(site, f, made)
 
 
 def _keep_for_now(site: Site, f: Any, made: Any) -> None:
