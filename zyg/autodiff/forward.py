@@ -228,7 +228,12 @@ class ForwardPart(State):
         that have shadows: so they have one, of zeros. (What may be memory of an argument would have the shadow of that.)"""
         shares = self.summaries[call.attrs["callee"]].shares
         for r, result in enumerate(call.results):
-            if isinstance(result.type, Array) and result not in self.shadows and self._has_shadow(result) and not shares[r]:
+            if (
+                isinstance(result.type, Array)
+                and result not in self.shadows
+                and self._has_shadow(result)
+                and not shares[r]
+            ):
                 self.shadows[result] = helpers.zeros_like(b, result, f"d_{result.name}")
 
     def _forward_rerun(self, b: Builder, instr: Instr, callee: Callee) -> None:
