@@ -194,3 +194,23 @@ def test_pullbacks_of_pullbacks_where_orders_are_functions_of_their_own(function
             moved = step * np.eye(5)[k]
             above, below = (pulled(x + s * moved, d) if at == 0 else pulled(x, d + s * moved) for s in (1, -1))
             assert slope[k] == pytest.approx(e @ (above - below) / (2 * step), abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    "function",
+    (
+        lambda x: np.partition(x, 2)[:3],
+        lambda x: np.partition(x.reshape(2, 3), 1, axis=1)[:, :1],
+        lambda x: np.partition(np.concatenate((x, np.arange(1000.0) + 9)), 2)[:3],
+        lambda x: x[np.argpartition(x, 2)[:3]],
+        lambda x: x[(np.argsort(x) if x[0] > 1 else np.argsort(-x))[:3]],
+    ),
+    ids=("partition", "rows", "long", "argpartition", "chosen"),
+)
+def test_gradients_of_gradients_where_places_come_from_one_branch_or_another(function):
+    x, w = np.array([3.0, 1.0, 2.0, 6.0, 5.0, 4.0]), np.arange(1.0, 7.0)
+    slope = lambda x: zyg.grad(lambda x: np.sum(function(x) ** 3))(x)
+    expected = np.where(np.isin(x, function(x)), 6 * w * x, 0.0)
+    twice = lambda x: zyg.grad(lambda x: np.sum(w * slope(x)))(x)
+    np.testing.assert_allclose(zyg.jit(twice)(x), expected)
+    np.testing.assert_allclose(zyg.hvp(lambda x: np.sum(function(x) ** 3), x, w), expected)

@@ -192,9 +192,11 @@ class ForwardPart(State):
     def _forward_call(self, b: Builder, instr: Instr) -> None:
         if not self._takes_part(instr):
             b.append(instr)
+            self._shadows_of_what_moves(b, instr)
             return
         if "rule" in instr.attrs:
             self._forward_rule(b, instr)
+            self._shadows_of_what_moves(b, instr)
             return
         callee = self._callee(instr)
         if instr.attrs.get("checkpoint") and not callee.tape_params:
@@ -220,6 +222,19 @@ class ForwardPart(State):
         }  # it writes the tape
         call = b.append(Instr("call", [*operands, self.tape], [*instr.results, *shadows], attrs, [], instr.position))
         self.made_by[call] = (instr, callee)
+
+    def _shadows_of_what_moves(self, b: Builder, call: Instr) -> None:
+        """New arrays that a call gives without a derivative, places for instance, and that go through a stack, may meet others there
+        that have shadows: so they have one, of zeros. (What may be memory of an argument would have the shadow of that.)"""
+        shares = self.summaries[call.attrs["callee"]].shares
+        for r, result in enumerate(call.results):
+            if (
+                isinstance(result.type, Array)
+                and result not in self.shadows
+                and self._has_shadow(result)
+                and not shares[r]
+            ):
+                self.shadows[result] = helpers.zeros_like(b, result, f"d_{result.name}")
 
     def _forward_rerun(self, b: Builder, instr: Instr, callee: Callee) -> None:
         """A call that the reverse part makes again: here it is made as it is, and what it starts from is kept."""

@@ -57,6 +57,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "numpy_.hermitian",
         "numpy_.qr",
         "numpy_.singular",
+        "numpy_.pseudo_inverses",
         "numpy_.least_squares",
         "numpy_.eigen",
         "numpy_.tensors",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zyg.library.numpy_ import hermitian, least_squares, linalg, qr, signals, singular, triangular
+from zyg.library.numpy_ import hermitian, linalg, pseudo_inverses, qr, signals, singular, triangular
 
 from ..case import case
 from ..drawing import A, Num
@@ -191,7 +191,7 @@ case(
     L.lstsq, lambda a, b: np.linalg.lstsq(a, b)[0], a=A("5 3|3 3", "dD", "regular"), b=A("5|3", "dD", "finite"), **LOOSE
 )
 case(
-    [L.pinv, least_squares.pseudo_inverse],
+    [L.pinv, pseudo_inverses.pseudo_inverse, pseudo_inverses.kept_and_rest],
     lambda a: np.linalg.pinv(a),
     a=A("n m|n n|p n n", "dfD", "regular", 1),
     tolerance=1e5,

@@ -1,4 +1,4 @@
-"""numpy.linalg: what follows from singular values: pseudo-inverses, least squares, ranks."""
+"""numpy.linalg: what follows from singular values: least squares, ranks."""
 
 from __future__ import annotations
 
@@ -6,100 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from zyg.frontend.functions import shared, shared_with_adjoint, unchecked
-from zyg.rules import adjoint, tangent
+from zyg.frontend.functions import shared_with_adjoint
 
 from ..intrinsics import unsupported
 from ..registry import implements
-from .layouts import conj_swapped
-from .linalg import floats, matrices, of_one_type
+from .linalg import floats, of_one_type
+from .pseudo_inverses import default_rcond, pseudo_inverse
 from .singular import svd_of, svd_stack
 from .triangular import squared
-
-
-@implements(np.linalg.pinv)
-def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
-    x = matrices(a, "np.linalg.pinv")
-    if rcond is not None and rtol is not None:
-        raise ValueError("`rtol` and `rcond` can't be both set.")
-    given = rtol if rcond is None else rcond
-    if hermitian:
-        w, v = np.linalg.eigh(x)
-        size = np.abs(w)
-        kept = size > (default_rcond(x) if given is None else given) * np.max(size, axis=-1, keepdims=True, initial=0.0)
-        inverse = np.where(kept, 1.0, 0.0).astype(w.dtype) / np.where(kept, w, w.dtype.type(1.0))
-        return np.matmul(v * inverse[..., None, :], conj_swapped(v))
-    return pinv_stack(x, default_rcond(x) if given is None else given)
-
-
-def pinv_stack(x: Any, rcond: Any) -> Any:
-    if x.ndim == 2:
-        return pseudo_inverse(x, rcond)
-    made = np.empty((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
-    for i in range(len(x)):
-        made[i] = pinv_stack(x[i], rcond)
-    return made
-
-
-def default_rcond(x: Any) -> Any:
-    return max(x.shape[-2], x.shape[-1]) * np.finfo(x.dtype).eps
-
-
-@implements(default_rcond)
-def _default_rcond(x: Any) -> Any:
-    return max(x.shape[-2], x.shape[-1]) * (1.1920928955078125e-07 if x.dtype == np.float32 else 2.220446049250313e-16)
-
-
-def pseudo_inverse(a: Any, rcond: Any) -> Any:
-    return np.linalg.pinv(a, rcond)
-
-
-@implements(pseudo_inverse)
-@shared
-@unchecked
-def _pseudo_inverse(a: Any, rcond: Any) -> Any:
-    u, s, vt = svd_of(a, False)
-    over = np.zeros(len(s), s.dtype)
-    for i in range(len(s)):
-        if s[i] > rcond * s[0]:
-            over[i] = 1 / s[i]
-    return np.matmul(conj_swapped(vt) * over, conj_swapped(u))
-
-
-@adjoint(pseudo_inverse)
-def _pseudo_inverse_rule(a: Any, rcond: Any) -> Any:
-    """G. H. Golub, V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose variables
-    separate" (1973), equation 4.12, transposed: for a rank that does not change."""
-    y = pseudo_inverse(a, rcond)
-
-    return y, lambda d: (pseudo_inverse_cotangent(a, y, d), None)
-
-
-@shared
-def pseudo_inverse_cotangent(a: Any, y: Any, d: Any) -> Any:
-    yt, dt = conj_swapped(y), conj_swapped(d)
-    made = -np.matmul(np.matmul(yt, d), yt)
-    part = np.matmul(np.matmul(dt, y), yt)
-    made = made + part - np.matmul(a, np.matmul(y, part))
-    part = np.matmul(yt, np.matmul(y, dt))
-    return made + part - np.matmul(np.matmul(part, y), a)
-
-
-@tangent(pseudo_inverse)
-def _pseudo_inverse_tangent(a: Any, rcond: Any) -> Any:
-    y = pseudo_inverse(a, rcond)
-
-    return y, lambda da, _: pseudo_inverse_tangent(a, y, da)
-
-
-@shared
-def pseudo_inverse_tangent(a: Any, y: Any, da: Any) -> Any:
-    yt, turned = conj_swapped(y), conj_swapped(da)
-    made = -np.matmul(np.matmul(y, da), y)
-    part = np.matmul(np.matmul(y, yt), turned)
-    made = made + part - np.matmul(np.matmul(part, a), y)
-    part = np.matmul(np.matmul(turned, yt), y)
-    return made + part - np.matmul(y, np.matmul(a, part))
 
 
 @implements(np.linalg.lstsq)
@@ -121,7 +35,7 @@ def least_squares(x: Any, y: Any, cutoff: Any) -> Any:
     for i in range(len(values)):
         if values[i] > cutoff * values[0]:
             rank += 1
-    best = np.matmul(pseudo_inverse(x, cutoff), y)
+    best = np.matmul(pseudo_inverse(x, cutoff, False), y)
     rest = y - np.matmul(x, best)
     if y.ndim == 1:
         squares = np.zeros(1 if rank == n and m > n else 0, values.dtype)
