@@ -196,6 +196,13 @@ case(
     a=A("n m|n n|p n n", "dfD", "regular", 1),
     tolerance=1e5,
 )
+# One of three singular values is cut off, and stays so.
+case(
+    [L.pinv, pseudo_inverses.stein],
+    lambda a: np.linalg.pinv(np.diag(np.array([3.0, 2.0, 0.2])) + 0.1 * np.tanh(a), rcond=0.3),
+    a=A("3 3", "d", "finite"),
+    tolerance=1e5,
+)
 case(L.matrix_power, lambda a: np.linalg.matrix_power(a, 3), a=A("n n", "dl", "unit"), **LOOSE)
 case(L.matrix_power, lambda a: np.linalg.matrix_power(a, -2), a=A("n n", "d", "regular"), tolerance=1e5)
 case(L.matrix_rank, lambda a: np.linalg.matrix_rank(a), a=A("n m", "dD", "regular", 1), derivative=False)

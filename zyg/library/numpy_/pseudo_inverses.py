@@ -32,7 +32,7 @@ from .hermitian import eigh_of
 from .layouts import conj_swapped, packed
 from .linalg import matrices, square
 from .singular import svd_of
-from .triangular import lower_half, squared
+from .triangular import squared
 
 
 @implements(np.linalg.pinv)
@@ -43,7 +43,8 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
     given = rtol if rcond is None else rcond
     limit = default_rcond(x) if given is None else given
     if hermitian:
-        half = lower_half(square(x, "np.linalg.pinv"))
+        x = square(x, "np.linalg.pinv")
+        half = 0.5 * (np.tril(x, -1) + np.tril(x))  # of its diagonal a half
         return pinv_stack(half + conj_swapped(half), limit, True)
     return pinv_stack(x, limit, False)
 
