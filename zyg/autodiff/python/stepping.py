@@ -109,7 +109,8 @@ def _from(iterable: Any, start: int, stop: None) -> Iterator[Any]:
         yield x
 
 
-# `zip` goes on with what it takes last from; the others are begun before that, and take a step before each step of it.
+# `zip` of generators goes on with the last one; the others take a step before each step of it. (That these begin before the last one does is seen
+# by nobody: a generator does nothing until its first step. See inlining._is_of_generators.)
 def _together(first: Any, second: Any) -> Iterator[Any]:
     firsts = iter(first)
     for x in firsts:  # noqa: B007
