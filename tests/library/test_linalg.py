@@ -244,6 +244,50 @@ def test_equal_eigenvalues():
     assert norm.tolist() == [0.0, 0.0, 0.0]
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_values_that_are_equal_but_for_rounding(dtype):
+    """Differences of them are rounding errors, and derivatives that are divided by these would be anything."""
+    c, b = RNG.normal(size=(4, 4)).astype(dtype), RNG.normal(size=(4, 4)).astype(dtype)
+
+    def root(a):
+        w, v = np.linalg.eigh(a)
+        return np.sum(c * ((v * np.sqrt(w)) @ v.T))
+
+    def polar(a):
+        u, _, vt = np.linalg.svd(a)
+        return np.sum(c * (u @ vt))
+
+    def general(a):
+        w, v = np.linalg.eig(a + 0j)
+        return np.sum(c * np.abs(v) ** 2)
+
+    def cubes(a):
+        return np.sum(np.linalg.eigvalsh(a) ** 3)
+
+    eps = np.finfo(dtype).eps
+    for gap, right in ((0.0, False), (eps, False), (1e4 * eps, True)):
+        q = np.linalg.qr(RNG.normal(size=(4, 4)))[0]
+        values = np.array([1.0, 1.0 + gap, 2.0, 3.0])
+        a = ((q * values) @ q.T).astype(dtype)
+        a = (a + a.T) / 2
+        derivatives = {
+            "root": lambda a: zyg.grad(root)(a),
+            "polar": lambda a: zyg.grad(polar)(a),
+            "jvp": lambda a: zyg.jvp(root, (a,), (b,))[1],
+            "jvp of polar": lambda a: zyg.jvp(polar, (a,), (b,))[1],
+            "hvp": lambda a: zyg.hvp(cubes, a, b),
+            "through python": lambda a: python_pullback(root, (a,))[1](dtype(1.0))[0],
+        }
+        if dtype is np.float64:
+            derivatives["general"] = lambda a: zyg.grad(general)(a)
+        for name, derivative in derivatives.items():
+            assert np.isfinite(derivative(a)).all() == right, (name, gap)
+        assert np.allclose(zyg.grad(cubes)(a) + zyg.grad(cubes)(a).T, 6 * a @ a, rtol=100 * eps, atol=100 * eps)
+        smooth = zyg.hvp(cubes, a, b + b.T)
+        if right:
+            assert np.allclose((smooth + smooth.T) / 2, 3 * (a @ (b + b.T) + (b + b.T) @ a), rtol=1e-2, atol=1e-2)
+
+
 @each_in_long_turn
 def test_through_python():
     class Held:

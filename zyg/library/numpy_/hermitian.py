@@ -6,8 +6,8 @@ The core is for one matrix and has the rules; stacks are done one after the othe
   differentiation" (2008)
 * M. Seeger, A. Hetzel, Z. Dai, E. Meissner, N. D. Lawrence, "Auto-Differentiating Linear Algebra" (2017)
 
-Eigenvectors of an eigenvalue that occurs several times are not determined, and have no derivative: where a cotangent comes to
-them, that of the matrix is nan (`undetermined`).  The eigenvalues have their derivatives.  The phases of complex eigenvectors are
+Eigenvectors of an eigenvalue that occurs several times, or would but for rounding, are not determined, and have no derivative:
+where a cotangent comes to them, that of the matrix is nan (`undetermined`).  The eigenvalues have their derivatives.  The phases of complex eigenvectors are
 left out.
 """
 
@@ -29,21 +29,37 @@ from .triangular import lower_half
 EighResult = type(np.linalg.eigh(np.eye(1)))
 
 
+ROUNDED = 10.0  # times n * eps * max |w|: where values differ by less, what is divided by their difference has two digits at best
+
+
+def as_good_as_equal(w: Any) -> Any:
+    """How far apart values may be, to be equal but for rounding: their difference is not known then, nor are their vectors."""
+    return ROUNDED * len(w) * np.finfo(w.dtype).eps * np.max(np.abs(w), initial=0.0)
+
+
+@implements(as_good_as_equal)
+@unchecked
+def _as_good_as_equal(w: Any) -> Any:
+    return ROUNDED * len(w) * np.finfo(w.dtype).eps * np.max(np.abs(w), initial=0.0)
+
+
 def inverse_differences(w: Any) -> Any:
-    """1 / (w[j] - w[i]), and 0 where they are equal."""
+    """1 / (w[j] - w[i]), and 0 where they are equal, as far as one can tell."""
     gaps = w[None, :] - w[:, None]
-    return np.where(gaps == 0, 0.0, 1.0 / np.where(gaps == 0, 1.0, gaps))
+    tied = np.abs(gaps) <= as_good_as_equal(w)
+    return np.where(tied, 0.0, 1.0 / np.where(tied, 1.0, gaps))
 
 
 @implements(inverse_differences)
 @unchecked
 def _inverse_differences(w: Any) -> Any:
-    n = len(w)
+    n, equal = len(w), as_good_as_equal(w)
     made = np.zeros((n, n), w.dtype)
     for i in range(n):
         for j in range(n):
-            if w[i] != w[j]:
-                made[i, j] = 1 / (w[j] - w[i])
+            gap = w[j] - w[i]
+            if not abs(gap) <= equal:  # a nan stays one
+                made[i, j] = 1 / gap
     return made
 
 
@@ -53,18 +69,18 @@ def undetermined(w: Any, inner: Any) -> Any:
     What depends on the vectors' choice has no derivative. What does not may have one, but not by these terms: of V f(w) V^T
     they are 0 / 0, and the limit is f'(w).
     """
-    tied = (w[None, :] == w[:, None]) & ((inner != 0) | (inner.T != 0))
+    tied = (np.abs(w[None, :] - w[:, None]) <= as_good_as_equal(w)) & ((inner != 0) | (inner.T != 0))
     return np.where(tied & ~np.eye(len(w), dtype=bool), np.nan, 0.0)
 
 
 @implements(undetermined)
 @unchecked
 def _undetermined(w: Any, inner: Any) -> Any:
-    n = len(w)
+    n, equal = len(w), as_good_as_equal(w)
     made = np.zeros((n, n), inner.real.dtype)
     for i in range(n):
         for j in range(n):
-            if i != j and w[i] == w[j] and (inner[i, j] != 0 or inner[j, i] != 0):
+            if i != j and (inner[i, j] != 0 or inner[j, i] != 0) and abs(w[j] - w[i]) <= equal:
                 made[i, j] = np.nan
     return made
 

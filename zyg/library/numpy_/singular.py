@@ -41,6 +41,12 @@ def _inverses(s: Any) -> Any:
     return made
 
 
+def inverse_differences_of_squares(s: Any) -> Any:
+    """1 / (s[j]^2 - s[i]^2), and 0 where they are equal."""
+    sums = s[None, :] + s[:, None]
+    return inverse_differences(s) / np.where(sums == 0, s.dtype.type(1.0), sums)
+
+
 @implements(np.linalg.svd)
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     x = matrices(a, "np.linalg.svd")
@@ -145,7 +151,7 @@ def _svd_rule(a: Any, whole: bool) -> Any:
 def svd_cotangent(u: Any, s: Any, vt: Any, du: Any, ds: Any, dvt: Any) -> Any:
     """That of the matrix, by those of its k singular values and vectors."""
     m, k, n = len(u), len(s), vt.shape[1]
-    f = inverse_differences(s * s)
+    f = inverse_differences_of_squares(s)
     left, right = np.matmul(conj_swapped(u), du), np.matmul(vt, conj_swapped(dvt))
     middle = (f * (left - conj_swapped(left))) * s + s[:, None] * (f * (right - conj_swapped(right)))
     middle = middle + undetermined(s, left) + undetermined(s, right)
@@ -185,7 +191,7 @@ def svd_tangents(u: Any, s: Any, vt: Any, da: Any) -> Any:
     uh, v = conj_swapped(u), conj_swapped(vt)
     inner = np.matmul(np.matmul(uh, da), v)
     turned = conj_swapped(inner)
-    f, over = inverse_differences(s * s), inverses(s)
+    f, over = inverse_differences_of_squares(s), inverses(s)
     row, tied = s[:, None], undetermined(s, inner)
     du = np.matmul(u, f * (inner * s + row * turned) + tied)
     dvt = np.matmul(conj_swapped(f * (row * inner + turned * s) + tied), vt)
