@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, takewhile
 
 import pytest
 
@@ -150,3 +150,61 @@ def test_effects_values_and_slopes_are_those_of_cpython(f):
         assert value == wanted
         assert slope == pytest.approx((f(0.7 + 1e-6) - f(0.7 - 1e-6)) / 2e-6, rel=1e-6)
     assert seen == effects
+
+
+def ended(z, limit=1.0):
+    if z > limit:
+        raise StopIteration(z * 0.5)
+    return z * 0.75
+
+
+def doubled(x):
+    yield x
+    yield 2.0 * x
+    yield 4.0 * x
+
+
+def in_a_map(x):
+    return sum(y * x for y in map(ended, doubled(x)))
+
+
+def in_a_filter_of_a_list(x):
+    t = x
+    for y in filter(ended, [x, 2.0 * x, 4.0 * x]):
+        t = t * 0.5 + y
+    return t
+
+
+def in_a_map_of_what_is_not_native(x):
+    t, seen = x, {}
+    for y in map(ended, doubled(x)):
+        seen[y] = t
+        t = t * 0.5 + y
+    return t + len(seen)
+
+
+def in_takewhile(x):
+    return sum(takewhile(ended, doubled(x)))
+
+
+def in_a_generator(x):
+    return sum(ended(y) for y in doubled(x))
+
+
+@pytest.mark.parametrize(
+    "f", [in_a_map, in_a_filter_of_a_list, in_a_map_of_what_is_not_native, in_takewhile, in_a_generator]
+)
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_a_stop_iteration_is_the_end_of_an_iterator_of_the_library(f):
+    """Which is refused where it happens; in a generator it becomes a RuntimeError."""
+    _, (slope,) = zyg.withgradient(f, 0.2)
+    assert slope == pytest.approx((f(0.2 + 1e-6) - f(0.2 - 1e-6)) / 2e-6, rel=1e-6)
+    if f is in_a_generator:
+        with pytest.raises(RuntimeError, match="generator raised StopIteration"):
+            zyg.withgradient(f, 0.4)
+    else:
+        assert f(0.4) > 0.0
+        with pytest.raises(
+            zyg.Unsupported, match=r"StopIteration out of (a function|`.*ended`,) which an iterator calls"
+        ):
+            zyg.withgradient(f, 0.4)

@@ -28,7 +28,7 @@ DOCUMENTED = re.compile(
     "|with a number that is one object in several places of the arguments"
     "|a derivative by an int through `.*`, which has a cache"
     "|an exception that is thrown into a generator which gives the items of another one"
-    "|StopIteration out of `.*`, which an iterator calls"
+    "|StopIteration out of (`.*`,|a function) which an iterator calls"
     "|the derivative by what was passed to a call that was left by an exception"
     "|items chosen by Python code that changes something"
 )

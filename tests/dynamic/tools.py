@@ -16,6 +16,7 @@ from . import (
     effects,
     features,
     flow,
+    iterators,
     language,
     library,
     patterns,
@@ -341,6 +342,7 @@ PARTS = (
     algorithms,
     flow,
     coincidences,
+    iterators,
 )
 for part in PARTS:
     TOOLS |= part.TOOLS

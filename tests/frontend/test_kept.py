@@ -49,7 +49,7 @@ def shown(prepared):
     of = lambda table: [(blocks[b], [values.get(v, v) for v in found]) for b, found in table.items()]
     return (
         format_function(prepared.function),
-        [(b.name, b.in_generator, [i.position for i in b.instrs]) for b in blocks],
+        [(b.name, b.in_iterator, [i.position for i in b.instrs]) for b in blocks],
         [(blocks[b], n) for b, n in prepared.order.items()],
         of(prepared.live),
         [(blocks[b], sorted(blocks[x] for x in found)) for b, found in prepared.loops.items()],

@@ -23,6 +23,7 @@ from typing import Any
 from bytecode import Compare, Label
 from bytecode.instr import CellVar, FreeVar, Intrinsic1Op, TryBegin, TryEnd
 
+from ..errors import Unsupported
 from ..ir.analysis import use_counts
 from ..ir.core import Block, Const, Function, Position, Target, Value
 from . import recording, shadowing, tape
@@ -89,7 +90,7 @@ class Emitter:
         self.remaining: dict[Value, int] = {}  # loads to come in this block, of scratch values that die in it
         self.stubs: list[tuple[Label, Target, Callable[[], None], Block]] = []
         self.pads: dict[tuple[Any, ...], Label] = {}
-        self.pad_code: list[tuple[Label, Target | None, bool]] = []
+        self.pad_code: list[tuple[Label, Target | None, str | None]] = []
         self.placed: set[Block] = set()  # blocks whose code is out
         self.sources: dict[Block, list[Block]] = {}
         self.block = function.entry
@@ -363,8 +364,8 @@ class Emitter:
 
     def _pad(self, block: Block) -> Label | None:
         """The landing pad of the block's handler, shared by blocks that pass the same values."""
-        handler, inner = block.handler, block.in_generator
-        if handler is None and not inner:
+        handler, inner = block.handler, block.in_iterator
+        if handler is None and inner is None:
             return self.stop_iteration if self.generator and PY312 else None
         key = (inner, handler and handler.block, *(_identity(a) for a in (handler.args if handler else ())))
         pad = self.pads.get(key)
@@ -440,8 +441,8 @@ class Emitter:
         self.end_region()
         for label, target, inner in self.pad_code:
             self.label(label, 1)
-            if inner:
-                call_on_top(self, out_of_generator)
+            if inner is not None:
+                call_on_top(self, _LEAVING[inner])
             if target is None:
                 self.out("RERAISE", 0)
                 continue
@@ -665,6 +666,29 @@ def out_of_generator(exception: BaseException) -> BaseException:
     made = RuntimeError("generator raised StopIteration")
     made.__cause__ = made.__context__ = exception
     return made
+
+
+def out_of_iterator(exception: BaseException) -> BaseException:
+    """The same for iterators of the library, as `map`. StopIteration is the end of these; the one that takes their place in a loop
+    has no way from there to the end.
+
+    >>> print(out_of_iterator(StopIteration()))
+    StopIteration out of a function which an iterator calls
+    instead: write a loop, or a generator that returns
+    """
+    if not isinstance(exception, StopIteration):
+        return exception
+    trace = exception.__traceback__
+    made = Unsupported(
+        "StopIteration out of a function which an iterator calls",
+        Position.of_instruction(trace.tb_frame.f_code, trace.tb_lasti) if trace is not None else None,
+        hint="write a loop, or a generator that returns",
+    )
+    made.__cause__ = exception
+    return made
+
+
+_LEAVING = {"generator": out_of_generator, "library": out_of_iterator}
 
 
 def _identity(value: Value) -> Any:

@@ -313,7 +313,13 @@ def stop_iteration(e: Evaluator, v: ExceptionValue) -> None:
     frame = e.frame
     while frame is not None and frame.generator is None:
         frame = frame.parent
-    if frame is not None and not frame.library:
+    if (
+        frame is not None and frame.library
+    ):  # `map`, `filter`: the iterator is at its end, and what the function did stays done
+        raise e.refuse(
+            "StopIteration out of a function which an iterator calls", hint="write a loop, or a generator that returns"
+        )
+    if frame is not None:
         e.throw("RuntimeError", "generator raised StopIteration")
 
 

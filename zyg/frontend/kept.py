@@ -180,7 +180,7 @@ def _written(prepared: Prepared, code: CodeType) -> Any:
     def block(b: Block) -> Any:
         params = tuple(map(value, b.params))
         handler = None if b.handler is None else target(b.handler)
-        return b.name, params, tuple(map(instruction, b.instrs)), handler, b.in_generator
+        return b.name, params, tuple(map(instruction, b.instrs)), handler, b.in_iterator
 
     def of_blocks(table: dict[Block, Any], write: Any) -> Any:
         return tuple((blocks[b], tuple(map(write, found))) for b, found in table.items())
@@ -269,9 +269,9 @@ def _read(written: Any, code: CodeType) -> Prepared:
                 instr.attrs["code"] = constants[instr.attrs["code"]]
         return made
 
-    for block, (_, params, instrs, handler, in_generator) in zip(blocks, made):
+    for block, (_, params, instrs, handler, in_iterator) in zip(blocks, made):
         block.params = list(map(find, params))
-        block.in_generator = in_generator
+        block.in_iterator = in_iterator
         block.handler = None if handler is None else target(handler)
         block._read = partial(instructions, instrs)
     order, live, loops, iterators, carried, dominators, named, size = tables

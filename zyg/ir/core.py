@@ -9,6 +9,7 @@ predecessors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import CodeType
 from typing import Any, NamedTuple
 
 from .records import record
@@ -24,6 +25,14 @@ class Position(NamedTuple):
     end_line: int = 0
     end_column: int = 0
     function: str = ""
+
+    @classmethod
+    def of_instruction(cls, code: CodeType, offset: int) -> Position | None:
+        """That of the instruction at `offset` bytes; None if the code does not tell."""
+        for at, (line, end_line, column, end_column) in enumerate(code.co_positions()):
+            if at == offset // 2 and line is not None:
+                return cls(code.co_filename, line, column or 0, end_line or line, end_column or 0, code.co_name)
+        return None
 
 
 class Value:
@@ -181,18 +190,18 @@ class Block:
     """A basic block: parameters, instructions, and last of them the terminator.
 
     `handler` is where an exception raised in this block goes (object code only).  The handler block's first parameter
-    receives the exception; the rest are passed by `handler.args`.  `in_generator`: it stands for code of a generator, from
-    which StopIteration comes as RuntimeError (object code only).
+    receives the exception; the rest are passed by `handler.args`.  `in_iterator`: it stands for code
+    of a "generator", from which StopIteration comes as RuntimeError, or of an iterator of the "library", which it ends (object code only).
     """
 
-    __slots__ = ("handler", "in_generator", "instrs", "name", "params")
+    __slots__ = ("handler", "in_iterator", "instrs", "name", "params")
 
     def __init__(self, name: str, params: list[Value] | None = None):
         self.name = name
         self.params: list[Value] = params or []
         self.instrs: list[Instr] = []
         self.handler: Target | None = None
-        self.in_generator = False
+        self.in_iterator: str | None = None
 
     @property
     def terminator(self) -> Instr:
@@ -319,7 +328,7 @@ def clone_blocks(blocks: list[Block], values: dict[Value, Value], rename: Callab
     """Copy blocks. `values` maps old values to new ones and is extended with those defined inside."""
     copies = {b: Block(rename(b.name)) for b in blocks}
     for b in blocks:
-        copies[b].in_generator = b.in_generator
+        copies[b].in_iterator = b.in_iterator
         for p in b.params:
             values[p] = Value(p.type, p.name)
         copies[b].params = [values[p] for p in b.params]

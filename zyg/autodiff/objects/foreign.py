@@ -142,20 +142,13 @@ def position_of(place: tuple[Any, int] | None) -> Position | None:
         return known[1]
     if len(_positions) >= _MANY:
         _positions.clear()
-    found = _find_position(code, offset)
+    found = Position.of_instruction(code, offset)
     _positions[id(code), offset] = code, found
     return found
 
 
 _positions: dict[tuple[int, int], tuple[Any, Position | None]] = {}  # the last ones that were asked for
 _MANY = 100
-
-
-def _find_position(code: Any, offset: int) -> Position | None:
-    for at, (line, end_line, column, end_column) in enumerate(code.co_positions()):
-        if at == offset // 2 and line is not None:
-            return Position(code.co_filename, line, column or 0, end_line or line, end_column or 0, code.co_name)
-    return None
 
 
 def refuse(what: str, place: tuple[Any, int] | None, hint: str) -> NoReturn:

@@ -5,7 +5,7 @@ straight to a function that takes all its items at once, or stands behind a star
 closure. Variables that only they have captured become plain ones again.
 
 What a generator expression is passed to is known by its name when the function is compiled, and looked at again when the code
-runs. An exception StopIteration that comes out of a generator expression becomes RuntimeError there (`Block.in_generator`).
+runs. An exception StopIteration that comes out of a generator expression becomes RuntimeError there (`Block.in_iterator`).
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ def _splice(f: Function, block: Block, at: int, body: Function, passed: Value, c
         result = Value(OBJECT)
         after.instrs = block.instrs[at:]
         for b, instr in body.instructions():
-            b.in_generator = True
+            b.in_iterator = "generator"
             if instr.op == "yield":
                 instr.op, instr.operands, instr.results, instr.attrs = "list_append", [result, *instr.operands], [], {}
     end.instrs[-1] = Instr("jump", targets=[over], position=position)
@@ -289,7 +289,7 @@ def _splice_behind_star(f: Function, block: Block, at: int, body: Function, pass
         behind = [Instr("list_to_tuple", [items], [whole], {}, [], instr.position), *block.instrs[at:]]
         instr.operands[1] = whole
     for b, i in body.instructions():
-        b.in_generator = True
+        b.in_iterator = "generator"
         if i.op == "yield":
             i.op, i.operands, i.results, i.attrs = "list_append", [items, *i.operands], [], {}
     after = Block(f"{block.name}.made")
@@ -326,7 +326,7 @@ def _enough_at_yields(body: Function, after: Block, items: Value, count: int | N
     blocks: list[Block] = []
     for block in body.blocks:
         while True:
-            block.in_generator = True
+            block.in_iterator = "generator"
             blocks.append(block)
             at = next((n for n, instr in enumerate(block.instrs) if instr.op == "yield"), None)
             if at is None:
@@ -365,7 +365,7 @@ def _decide_at_yields(body: Function, after: Block, deciding: bool) -> None:
     blocks: list[Block] = []
     for block in body.blocks:
         while True:
-            block.in_generator = True
+            block.in_iterator = "generator"
             blocks.append(block)
             at = next((n for n, instr in enumerate(block.instrs) if instr.op == "yield"), None)
             if at is None:
@@ -389,7 +389,7 @@ def _decide_at_yields(body: Function, after: Block, deciding: bool) -> None:
 def _leave_at_yields(body: Function, after: Block) -> None:
     """The first item that a generator expression gives is all that is asked for."""
     for block in body.blocks:
-        block.in_generator = True
+        block.in_iterator = "generator"
         at = next((n for n, instr in enumerate(block.instrs) if instr.op == "yield"), None)
         if at is not None:
             item = block.instrs[at]

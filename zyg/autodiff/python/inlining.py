@@ -445,13 +445,11 @@ class _Loop:
         stands_for: dict[
             Block, dict[Value, Value]
         ] = {}  # per copied block what takes the place of the values of the loop
-        for block in g.blocks:
-            block.in_generator = True
         for block in list(g.blocks):
             while (at := next((n for n, i in enumerate(block.instrs) if i.op == "yield"), None)) is not None:
                 given = block.instrs[at]
                 after = Block(f"{block.name}.resumed")
-                after.in_generator = True
+                after.in_iterator = block.in_iterator
                 after.instrs = block.instrs[at + 1 :]
                 values: dict[Value, Value] = {item: given.operands[0]}
                 names = f"{block.name}.given"
@@ -552,6 +550,7 @@ def _prepared(
             instr.position = position
     instead = {p: arguments[p.name] for p in g.params}
     for block in g.blocks:
+        block.in_iterator = block.in_iterator or ("generator" if position is None else "library")
         for instr in list(block.instrs):
             if instr.op == "free_cell":
                 instead[instr.result] = cells[instr.attrs["name"]]

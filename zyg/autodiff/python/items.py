@@ -103,13 +103,13 @@ def _take_apart(f: Function, block: Block, step: Instr, made: Instr, items: list
         attrs = {"apart": len(items)} | ({k: v for k, v in made.attrs.items() if k == "numbered"})
     pair = step.results[1] = Value(OBJECT)
     body = Block(f"{block.name}.item")
-    body.in_generator = block.in_generator
+    body.in_iterator = block.in_iterator
     body.instrs.append(Instr("item", [pair, made.result], items, attrs, [], step.position))
     body.instrs.append(Instr("jump", targets=[Target(target.block, target.args)], position=step.position))
     block.terminator.targets[0] = Target(body)
     out = block.terminator.targets[1]
     over = Block(f"{block.name}.over")
-    over.in_generator = block.in_generator
+    over.in_iterator = block.in_iterator
     told = Instr("call_object", [Const(sources.finish, OBJECT), made.result], [Value(OBJECT)], {"keywords": ()})
     over.instrs = [told, Instr("jump", targets=[Target(out.block, out.args)], position=step.position)]
     block.terminator.targets[1] = Target(over)

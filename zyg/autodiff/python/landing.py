@@ -57,7 +57,7 @@ def add_landings(function: Function, several: Iterable[Block]) -> dict[Block, Bl
         assert handler is not None
         exception = Value(OBJECT, "exception")
         landing = landings[block] = Block(f"{block.name}.left", [exception])
-        landing.in_generator = block.in_generator
+        landing.in_iterator = block.in_iterator
         landing.instrs.append(Instr("jump", targets=[Target(handler.block, [exception, *handler.args])]))
         block.handler = Target(landing)
         function.blocks.append(landing)
@@ -106,7 +106,7 @@ def split_halfway(
                 args: list[Value] = [const(instr.attrs.get("place", 0))]
                 args += [c if isinstance(c, Const) or c in there or c not in made else absent(v) for v, c in values]
                 piece = Block(f"{block.name}.{len(pieces)}")
-                piece.in_generator = block.in_generator
+                piece.in_iterator = block.in_iterator
                 piece.handler = Target(landing, args)
                 pieces.append(piece)
             if instr.op != "so_far":

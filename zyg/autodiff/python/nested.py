@@ -67,7 +67,7 @@ class _Expansion:
         assert handler is not None
         place = instr.attrs.get("place", 0)
         following = Block(f"{self.block.name}.{len(self.instrs)}.{place}")
-        following.in_generator = self.block.in_generator
+        following.in_iterator = self.block.in_iterator
         rare = Value(OBJECT)
         if self.rare in taken:
             self.emit("tuple", [*self.rarely, *[Const(None, OBJECT)] * (count - len(self.rarely))], [rare])

@@ -345,7 +345,7 @@ def _split_at_raising(f: Function, block: Block, brief: bool) -> list[Block]:
         following = Block(f"{block.name}.{n}")
         following.instrs = group
         following.handler = Target(handler.block, list(handler.args))
-        following.in_generator = block.in_generator
+        following.in_iterator = block.in_iterator
         current.instrs.append(Instr("jump", targets=[Target(following)], position=group[0].position))
         f.blocks.insert(at + n, following)
         current = following
@@ -385,7 +385,7 @@ def _single_entry_of_trying_blocks(f: Function) -> None:
         inner = Block(f"{block.name}.try")
         inner.instrs, block.instrs = block.instrs, []
         inner.handler, block.handler = block.handler, None
-        inner.in_generator = block.in_generator
+        inner.in_iterator = block.in_iterator
         block.instrs.append(Instr("jump", targets=[Target(inner)], position=inner.instrs[0].position))
         f.blocks.insert(f.blocks.index(block) + 1, inner)
 
@@ -410,7 +410,7 @@ def _tell_of_trying(f: Function, catching: set[Block]) -> None:
                 block.instrs.insert(-1, told)
             else:
                 between = Block(f"{block.name}.told")
-                between.in_generator = block.in_generator
+                between.in_iterator = block.in_iterator
                 between.instrs = [told, Instr("jump", targets=[Target(target.block, target.args)])]
                 target.block, target.args = between, []
                 f.blocks.insert(f.blocks.index(block) + 1, between)

@@ -75,7 +75,6 @@ class SteppedIn:
         which = Value(OBJECT, "which")  # `yield` was the last one, if there are several
         variables: dict[Value, None] = {which: None}
         for block in g.blocks:
-            block.in_generator = True
             variables |= dict.fromkeys([*block.params, *[r for i in block.instrs for r in i.results]])
         assigned: dict[Block, list[tuple[Value, Value]]] = {}
         stands_for: dict[Block, dict[Value, Value]] = {}

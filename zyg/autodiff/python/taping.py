@@ -87,7 +87,7 @@ def _following(block: Block, predecessors: dict[Block, list[tuple[Block, Target]
     if block.terminator.op != "jump":
         return None
     following = block.terminator.targets[0].block
-    if following is block or len(predecessors[following]) != 1 or following.in_generator is not block.in_generator:
+    if following is block or len(predecessors[following]) != 1 or following.in_iterator is not block.in_iterator:
         return None
     return following
 

@@ -273,7 +273,7 @@ class Versions:
 
     def _new(self, name: str) -> Block:
         made = Block(f"{self.block.name}.{name}")
-        made.in_generator = self.block.in_generator
+        made.in_iterator = self.block.in_iterator
         handler = self.block.handler
         if handler is not None:
             made.handler = Target(handler.block, list(handler.args))
