@@ -287,6 +287,67 @@ def test_values_that_are_equal_but_for_rounding(dtype):
             assert np.allclose((smooth + smooth.T) / 2, 3 * (a @ (b + b.T) + (b + b.T) @ a), rtol=1e-2, atol=1e-2)
 
 
+def traced(power):
+    """Of the eigenvalues, and the same without them."""
+    values = lambda a: np.sum((np.linalg.eigvals(a) ** power).real)
+    return values, lambda a: np.trace(np.linalg.matrix_power(a, power))
+
+
+@pytest.mark.parametrize("power", [2, 3])
+def test_eigenvalues_of_defective_matrices(power):
+    """Their derivatives are nan where the vectors do not span the space; second ones already near that."""
+    values, whole = traced(power)
+    w = RNG.normal(size=(3, 3))
+    block, equal = np.array([[2.0, 1.0, 0.0], [0.0, 2.0, 1.0], [0.0, 0.0, 2.0]]), np.diag([3.0, 3.0, 1.0])
+    ways = [
+        lambda a: zyg.hvp(values, a, w),
+        lambda a: zyg.grad(lambda a: np.sum(zyg.grad(values)(a) * w))(a),
+        lambda a: zyg.jvp(zyg.grad(values), (a,), (w,))[1],
+        lambda a: zyg.grad(lambda a: zyg.jvp(values, (a,), (w,))[1])(a),
+    ]
+    assert np.isnan(zyg.grad(values)(block)).all() and np.isnan(zyg.jvp(values, (block,), (w,))[1])
+    near = block + 1e-12 * w
+    for a in (near, equal):
+        assert np.allclose(zyg.grad(values)(a), zyg.grad(whole)(a), atol=1e-6)
+        assert np.allclose(zyg.jvp(values, (a,), (w,))[1], zyg.jvp(whole, (a,), (w,))[1], atol=1e-6)
+    for second in ways:
+        assert np.isnan(second(block)).all() and np.isnan(second(near)).all() and np.isnan(second(equal)).any()
+        apart = np.diag([3.0, 2.0, 1.0]) + 0.1 * w
+        assert np.allclose(second(apart), zyg.hvp(whole, apart, w))
+
+
+def test_second_derivatives_through_vectors_of_values_that_are_near_each_other():
+    """They are right to two digits, or nan."""
+    c, w = RNG.normal(size=(3, 3)), RNG.normal(size=(3, 3))
+
+    def root(a):
+        values, v = np.linalg.eigh((a + a.T) / 2)
+        return np.sum(c * ((v * values**1.5) @ v.T))
+
+    def polar(a):
+        u, _, vt = np.linalg.svd(a)
+        return np.sum(c * (u @ vt))
+
+    def one(a):  # of a value that is far from the others
+        return np.linalg.eigh((a + a.T) / 2)[1][0, 2] ** 2
+
+    q = np.linalg.qr(RNG.normal(size=(3, 3)))[0]
+    for f in (root, polar, one):
+        ways = [
+            lambda a, f=f: zyg.hvp(f, a, w),
+            lambda a, f=f: zyg.grad(lambda a: np.sum(zyg.grad(f)(a) * w))(a),
+            lambda a, f=f: zyg.grad(lambda a: zyg.jvp(f, (a,), (w,))[1])(a),
+        ]
+        for second in ways:
+            for gap in (1e-3, 1e-6, 1e-8, 1e-10, 1e-13, 0.0):
+                a = q @ np.diag([1.0, 1.0 + gap, 2.0]) @ q.T
+                given = second(a)
+                far = second(q @ np.diag([1.0, 1.0 + 1e-3, 2.0]) @ q.T)  # changes little from there
+                assert np.isnan(given).all() or np.allclose(given, far, rtol=5e-2, atol=5e-2), (f, gap)
+                assert f is one or np.isnan(given).all() == (gap < 5e-8), (f, gap)
+                assert f is not one or gap == 0.0 or np.isfinite(given).all()
+
+
 @each_in_long_turn
 def test_through_python():
     class Held:

@@ -21,7 +21,12 @@ def _spectrum(a: Any) -> Any:
     return np.sum(np.abs(w) ** 1.5), np.sum(np.abs(v) ** 3), np.sum(np.abs(np.linalg.eigvals(a) + 0.5))
 
 
-case([L.eig, L.eigvals, eigen.eig_of, eigen.eigvals_of], _spectrum, a=A("n n", "dD", "regular", 1), tolerance=1e7)
+case(
+    [L.eig, L.eigvals, eigen.eig_of, eigen.eigvals_of, eigen.spanning],
+    _spectrum,
+    a=A("n n", "dD", "regular", 1),
+    tolerance=1e7,
+)
 case([L.eig, L.eigvals], lambda a: (np.linalg.eig(a)[0], np.linalg.eigvals(a)), a=A("n n|k n n", "dD", "finite"), tolerance=1e7, derivative=False)  # fmt: skip
 case(np.roots, lambda p: np.abs(np.roots(p)).sum(), p=A("n", "d", "finite", 2), tolerance=1e7)
 case(np.poly, lambda z: np.poly(z), z=A("n", "dlD", "finite", 1), tolerance=256)

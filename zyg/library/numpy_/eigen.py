@@ -5,7 +5,7 @@ beside it: the result is then of one type or the other when it runs.  The cores 
 
 The derivatives are for eigenvalues that differ from each other (Giles 2008, section 3.1, with complex numbers).  A vector has the
 norm 1, and its largest component is real, as LAPACK makes it; both go into its derivative.  Vectors of equal eigenvalues have
-none (hermitian.py).
+none (hermitian.py), and where there are not n of them, as of a defective matrix, nothing has a derivative: it is nan (`spanning`).
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from zyg.rules import adjoint, tangent
 from .. import blas
 from ..intrinsics import unsupported
 from ..registry import implements
-from .hermitian import inverse_differences, undetermined
+from .hermitian import ROUNDED, inverse_differences, undetermined
 from .layouts import conj_swapped, is_complex, packed, swapped
 from .linalg import square
+from .singular import svd_of
 
 _OF_NUMPY = np.linalg.eig(np.eye(1))
 EigResult = type(_OF_NUMPY)
@@ -182,6 +183,48 @@ def largest(v: Any) -> Any:
     return rows
 
 
+def spanning(v: Any, order: int) -> Any:
+    """1; nan if the vectors do not span the space, as far as one can tell from what is divided by the least of their singular values
+    to the power `order`. The derivative is that of one order more (as of `undetermined`)."""
+    s = np.linalg.svd(v, compute_uv=False)
+    return np.nan if len(s) > 0 and s[-1] <= (ROUNDED * len(s) * np.finfo(s.dtype).eps) ** (1.0 / order) * s[0] else 1.0
+
+
+@implements(spanning)
+@shared
+@unchecked
+def _spanning(v: Any, order: int) -> Any:
+    _, s, _ = svd_of(v, False)
+    return np.nan if len(s) > 0 and s[-1] <= (ROUNDED * len(s) * np.finfo(s.dtype).eps) ** (1.0 / order) * s[0] else 1.0
+
+
+@adjoint(spanning)
+def _spanning_rule(v: Any, order: int) -> Any:
+    def back(d: Any) -> Any:
+        return v * (0.0 if d == 0 else spanning(v, order + 1) - 1.0), None
+
+    return spanning(v, order), back
+
+
+@tangent(spanning)
+def _spanning_tangent(v: Any, order: int) -> Any:
+    def push(dv: Any, _: Any) -> Any:
+        return spanning(v, order + 1) - 1.0 if np.any(dv != 0) else 0.0
+
+    return spanning(v, order), push
+
+
+def cotangents_of_values(w: Any, dw: Any) -> Any:
+    """As a matrix between vectors. Its derivative has differences of these divided by those of the values. Of equal values both are 0, and
+    nothing shows that there was something: so it says itself that it has no derivative there."""
+    return np.diag(dw) + undetermined(w, dw[:, None] + dw[None, :], 0)
+
+
+def tangents_of_values(w: Any, inner: Any) -> Any:
+    """Of the change of the matrix between vectors; the same holds for their derivative."""
+    return np.diagonal(inner) + np.sum(undetermined(w, inner, 0), axis=1)
+
+
 @adjoint(eig_of)
 def _eig_rule(a: Any) -> Any:
     w, v = eig_of(a)
@@ -194,8 +237,8 @@ def _eig_rule(a: Any) -> Any:
         for j in range(len(rows)):
             turned[rows[j], j] -= 1j * (along[j].imag / v[rows[j], j].real)
         inner = np.matmul(vh, turned)
-        inner = inner * np.conj(inverse_differences(w)) + undetermined(w, inner) + np.diag(dw)
-        return (of_kind(np.linalg.solve(vh, np.matmul(inner, vh)), a),)
+        inner = inner * np.conj(inverse_differences(w)) + undetermined(w, inner, 1) + cotangents_of_values(w, dw)
+        return (of_kind(np.linalg.solve(vh, np.matmul(inner, vh)), a) * spanning(v, 1),)
 
     return (w, v), back
 
@@ -205,15 +248,26 @@ def _eig_tangent(a: Any) -> Any:
     w, v = eig_of(a)
 
     def push(da: Any) -> Any:
-        inner = np.linalg.solve(v, np.matmul(da, v))
-        dv, rows = np.matmul(v, inner * inverse_differences(w) + undetermined(w, inner)), largest(v)
+        inner = np.linalg.solve(v, np.matmul(da, v)) * spanning(v, 1)
+        dv, rows = np.matmul(v, inner * inverse_differences(w) + undetermined(w, inner, 1)), largest(v)
         along = np.sum(np.conj(v) * dv, axis=0).real
         turn = np.zeros(len(w), np.complex128)
         for j in range(len(rows)):
             turn[j] = complex(-along[j], -dv[rows[j], j].imag / v[rows[j], j].real)
-        return np.diagonal(inner).copy(), dv + v * turn
+        return tangents_of_values(w, inner), dv + v * turn
 
     return (w, v), push
+
+
+@shared
+def eigvals_cotangent(w: Any, v: Any, dw: Any) -> Any:
+    vh = conj_swapped(v)
+    return np.linalg.solve(vh, np.matmul(cotangents_of_values(w, dw), vh)) * spanning(v, 1)
+
+
+@shared
+def eigvals_tangent(w: Any, v: Any, da: Any) -> Any:
+    return tangents_of_values(w, np.linalg.solve(v, np.matmul(da, v)) * spanning(v, 1))
 
 
 @adjoint(eigvals_of)
@@ -221,8 +275,7 @@ def _eigvals_rule(a: Any) -> Any:
     w, v = eig_of(a)
 
     def back(dw: Any) -> Any:
-        vh = conj_swapped(v)
-        return (of_kind(np.linalg.solve(vh, dw[:, None] * vh), a),)
+        return (of_kind(eigvals_cotangent(w, v, dw), a),)
 
     return w, back
 
@@ -232,6 +285,6 @@ def _eigvals_tangent(a: Any) -> Any:
     w, v = eig_of(a)
 
     def push(da: Any) -> Any:
-        return np.diagonal(np.linalg.solve(v, np.matmul(da, v))).copy()
+        return eigvals_tangent(w, v, da + 0j)
 
     return w, push
