@@ -293,6 +293,7 @@ def traced(power):
     return values, lambda a: np.trace(np.linalg.matrix_power(a, power))
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("power", [2, 3])
 def test_eigenvalues_of_defective_matrices(power):
     """Their derivatives are nan where the vectors do not span the space; second ones already near that."""
@@ -316,6 +317,7 @@ def test_eigenvalues_of_defective_matrices(power):
         assert np.allclose(second(apart), zyg.hvp(whole, apart, w))
 
 
+@each_in_long_turn
 def test_second_derivatives_through_vectors_of_values_that_are_near_each_other():
     """They are right to two digits, or nan."""
     c, w = RNG.normal(size=(3, 3)), RNG.normal(size=(3, 3))

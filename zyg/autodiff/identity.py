@@ -11,7 +11,10 @@ from __future__ import annotations
 import functools
 import sys
 import weakref
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
 
 _MANY = 1000  # references to what is gone, which are swept together
 
@@ -73,14 +76,23 @@ def note(table: Any, key: Any, about: tuple[Any, ...], value: Any = None) -> Non
             break
 
 
+def taken_out(items: list[Item]) -> Iterator[Item]:
+    """The items of a list that several threads empty and fill, each for one of them."""
+    while items:
+        try:
+            item = items.pop()
+        except IndexError:  # another one has the last
+            return
+        yield item
+
+
 def let_go() -> None:
-    """Take out what is passing."""
-    while _passing:
-        table, key = _passing.pop()
+    """Take out what is passing. (What another thread needs of it, it finds again.)"""
+    for table, key in taken_out(_passing):
         if isinstance(table, set):
             table.discard(key)
         else:
             table.pop(key, None)
 
 
-__all__ = ["ByIdentity", "lasts", "let_go", "note"]
+__all__ = ["ByIdentity", "lasts", "let_go", "note", "taken_out"]

@@ -196,7 +196,7 @@ def forget_made() -> None:
                 made.clear()
     for key, (f, _) in list(_resolved.items()):
         if isinstance(f, type) and f not in KNOWN:
-            del _resolved[key]
+            _resolved.pop(key, None)
 
 
 def forward_of(f: Any, by_name: bool = False) -> Callable[..., tuple[Any, Any]]:

@@ -139,10 +139,10 @@ def _content(cls: type) -> list[Any]:
 def revalidate() -> None:
     """Forget what was found out if a class or a function that it is about is no longer as it was (or if it is about very many,
     which would all be kept)."""
-    for f, (code, defaults) in _codes.items():
+    for f, (code, defaults) in list(_codes.items()):  # (other threads add to these)
         if f.__code__ is not code or f.__defaults__ is not defaults:
             return forget_what_is_known()
-    for cls, (word, version, content) in _classes.items():
+    for cls, (word, version, content) in list(_classes.items()):
         if not version or word.value != version:
             present = _content(cls)
             if content is None or len(present) != len(content) or not all(map(is_, present, content)):
@@ -235,6 +235,6 @@ def release() -> None:
     let_go()
     if len(_classes) + len(_codes) != _settled:
         # Where there is a new one, it may have come in the place of another.
-        if not all(map(lasts, _classes)) or not all(map(lasts, _codes)):
+        if not all(map(lasts, [*_classes, *_codes])):
             forget_what_is_known()
         _settled = len(_classes) + len(_codes)

@@ -28,7 +28,7 @@ from zyg.backend.pullbacks import KNOWN_AT
 from zyg.rules import has_ruled_instances
 
 from .. import objects
-from ..identity import lasts, note
+from ..identity import lasts, note, taken_out
 from ..objects import calls, classes, foreign_calls, numpy_shortcuts, spreading
 from ..objects.adapters import adapter, compiled, of_local
 from ..objects.arithmetic import find
@@ -136,10 +136,9 @@ def new_site(table: Methods | None = None) -> Site:
 
 @lets_go
 def _let_go() -> None:
-    while _passing:
-        _clear(_passing.pop())
-    while _passing_functions:
-        site = _passing_functions.pop()
+    for site in taken_out(_passing):
+        _clear(site)
+    for site in taken_out(_passing_functions):
         site[KNOWN_AT].clear()
         site[_ANEW_AT] = []
 
