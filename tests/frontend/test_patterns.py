@@ -1,5 +1,7 @@
 """`match`: what sequence patterns and class patterns ask of a value, natively and through Python, against CPython and differences."""
 
+# ruff: noqa: F841  (what patterns bind need not be used)
+
 from __future__ import annotations
 
 import array
@@ -392,7 +394,7 @@ PROGRAMS = [
 
 def through_python(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def g(x):
-        {object(): 1}  # noqa: B018  (native code has no such dict)
+        {object(): 1}
         return f(x)
 
     return g
@@ -430,7 +432,7 @@ class Unnamed:
 
 
 class Listed:
-    __match_args__ = ["x"]
+    __match_args__ = ["x"]  # noqa: RUF012
     x = 1.0
 
 

@@ -285,7 +285,8 @@ class Evaluator:
     def refuse_answer(self, may_be_attribute_error: bool) -> None:
         if self.asking and may_be_attribute_error:
             raise self.refuse(
-                f"{self.asking}, by code that may raise AttributeError", hint="give it another way to say that there is none"
+                f"{self.asking}, by code that may raise AttributeError",
+                hint="give it another way to say that there is none",
             )
 
     def _worded(self, message: str) -> str:
