@@ -122,9 +122,10 @@ class Ruling(type):
     total = 0.5
 
     def __instancecheck__(cls, x):
-        if isinstance(x, float):
-            cls.total = math.sin(cls.total) + 0.25 * x
-        return isinstance(x, float)
+        if isinstance(x, str):
+            return False
+        cls.total = math.sin(cls.total) + 0.25 * x
+        return True
 
 
 class Ruled(metaclass=Ruling):
@@ -145,7 +146,7 @@ def _sequence(w: Writing, subject: str, after: str = "") -> None:
     w.line(f"{s} = {subject}")
     patterns = [
         ("[p_]", "p_"), ("[p_, q_]", "p_ - q_ * 0.5"), ("[p_, q_, r_]", "p_ * q_ + r_"), ("(p_, *q_)", "p_ + sum(q_) * 0.5"), ("[*q_, p_]", "p_ * len(q_)"),
-        ("[*p_]", "sum(p_)"), ("[p_, *_, q_]", "p_ - q_"), ("[float(p_), _]", "p_"), (f"[p_, q_] if p_ > {v()}", "p_ * q_"), ("[]", "0.5"),
+        ("[*p_]", "sum(p_)"), ("[p_, *_, q_]", "p_ - q_"), ("[p_, _]", "p_"), (f"[p_, q_] if p_ > {v()}", "p_ * q_"), ("[]", "0.5"),
     ]  # fmt: skip
     with w.block(f"match {s}:"):
         for _ in range(2):
@@ -173,7 +174,7 @@ def _class(w: Writing, subject: str, patterns: list[str], after: str = "") -> No
     w.bind(x)
 
 
-_OF_SPOTS = ["Spot(z=p_)", "Spot(p_)", "Spot(y=p_)", "Spot(z=p_, y=q_)", "Spot(twice=p_)", "Spot(above=p_)", "object(z=p_)", "float(p_)", "None as p_ if False"]  # fmt: skip
+_OF_SPOTS = ["Spot(z=p_)", "Spot(p_)", "Spot(y=p_)", "Spot(z=p_, y=q_)", "Spot(twice=p_)", "Spot(above=p_)", "object(z=p_)", "None as p_ if False"]  # fmt: skip
 
 
 def matching_plainly(w: Writing) -> None:
@@ -233,7 +234,7 @@ def matching(w: Writing) -> None:
         _class(
             w,
             subject,
-            ["Ruled(real=p_)", "Ruled(y=p_)", "Ruled() as p_", "str() | Ruled() as p_ if p_ != 'a'"],
+            ["Ruled(y=p_)", "Ruled() as p_", "str() | Ruled() as p_ if p_ != 'a'"],
             "Ruled.total",
         )
 
