@@ -242,3 +242,35 @@ def test_wrong_uses_say_what_was_found_and_what_to_write():
     for message, call in cases.items():
         with pytest.raises(TypeError, match=message):
             call()
+
+
+def test_the_place_of_what_asks_a_generator_for_its_frame():
+    def items(x):
+        y = x * x
+        yield y
+        yield y
+
+    def f(x):
+        {object(): 1}
+        made = items(x)
+        next(made)
+        return made.gi_frame.f_locals["y"] * x
+
+    for derive in (lambda: zyg.gradient(f, 0.7), lambda: zyg.hvp(f, 0.7, 1.0)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", zyg.FallbackWarning)
+            with pytest.raises(zyg.Unsupported, match="gi_frame") as caught:
+                derive()
+        assert 'made.gi_frame.f_locals["y"]' in str(caught.value)
+
+
+def test_a_cotangent_of_another_shape_names_the_function_of_its_rule():
+    def total(v):
+        return v.sum()
+
+    @zyg.adjoint(total)
+    def _rule(v):
+        return v.sum(), lambda d: (np.ones(3) * d,)
+
+    with pytest.raises(ValueError, match=r"the rule for .*<locals>\.total gave a cotangent of another shape"):
+        zyg.gradient(lambda v: total(v) * 2.0, np.ones(2))

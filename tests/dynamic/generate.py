@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from . import changes, coincidences, language, small_arrays
+from . import changes, coincidences, language, matching, small_arrays
 from .expressions import KEYS, Expressions
 from .tools import PARTS, Program, assemble
 
@@ -25,7 +25,7 @@ INTEGERS = (2, -1, 3, 0)
 RARE = ("None", "True", "'ab'", "[]", "[0.5, [1.5, (0.25,)]]", "[np.ones(3), 0.5]", "{'a': np.zeros(3), 'b': {'a': 1}}")
 
 STATEMENTS = [statement for part in PARTS for statement in part.STATEMENTS]
-PLAIN = (language.comprehension, language.arguments, *small_arrays.STATEMENTS, *coincidences.PLAIN)
+PLAIN = (language.comprehension, language.arguments, *small_arrays.STATEMENTS, *coincidences.PLAIN, *matching.PLAIN)
 
 
 class Writer(Expressions):

@@ -180,3 +180,37 @@ def test_objects_that_change_something_when_they_are_told(cls, make, capsys):
     assert zyg.gradient(f, 1.5)[0] == pytest.approx((f(1.5 + 1e-6) - f(1.5 - 1e-6)) / 2e-6)
     with pytest.raises(zyg.Unsupported, match="changes something"):
         zyg.jit(f)(1.5)
+
+
+def read_as_complex(x):
+    return complex(str(x)).real * x
+
+
+def read_as_imaginary(x):
+    return complex(f"{x}j").imag * x
+
+
+def read_as_one_of_two(x):
+    return complex("1.5" if x > 1.0 else "2j").real * x
+
+
+def read_behind_a_number(x):
+    return complex(1.0, str(x)).real * x
+
+
+@pytest.mark.parametrize("f", [read_as_complex, read_as_imaginary, read_as_one_of_two, read_behind_a_number])
+@pytest.mark.parametrize("x", [0.5, 1.5])
+def test_complex_numbers_read_from_text(f, x):
+    """What is read from text carries no derivative."""
+
+    def told(run):
+        try:
+            return run()
+        except TypeError as error:
+            return str(error)
+
+    expected = told(lambda: f(x))
+    assert told(lambda: zyg.withgradient(f, x)[0]) == expected
+    if isinstance(expected, float):
+        assert zyg.gradient(f, x)[0] == pytest.approx(expected / x)
+        assert zyg.hvp(f, x, 1.0) == 0.0

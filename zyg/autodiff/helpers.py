@@ -151,8 +151,14 @@ def twin(b: Builder, array: Value) -> Value:
     return as_layout(b, made, array.type)
 
 
-def check_shape(b: Builder, name: str, argument: Value, cotangent: Value, like: Value) -> None:
-    """The cotangent that the rule for a function gives for an array has its shape, which is that of `like`."""
+def of_rule(reverse: Function) -> str:
+    """What messages call the function that a rule is for, by its half `reverse`."""
+    return reverse.attrs.get("rule_for", reverse.name)
+
+
+def check_shape(b: Builder, reverse: Function, argument: Value, cotangent: Value, like: Value) -> None:
+    """The cotangent that the rule for a function gives for an array, by its half `reverse`, has its shape, which is that of `like`."""
+    name = of_rule(reverse)
     assert isinstance(argument.type, Array)
     of = f"argument '{argument.name}'" if argument.name else "an argument"
     for axis in range(argument.type.ndim):

@@ -356,7 +356,7 @@ class ReverseInstructions(ReverseGraph):
                 continue
             if isinstance(v.type, Array):
                 shadow = self._needed_shadow(v)
-                helpers.check_shape(b, instr.attrs["callee"].removesuffix(".rule"), v, d, shadow)
+                helpers.check_shape(b, reverse, v, d, shadow)
                 b.emit("addto", shadow, d)
             else:
                 self._add(v, d)

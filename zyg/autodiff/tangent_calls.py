@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zyg.ir.core import Instr, Value, const
+from zyg.ir.core import Function, Instr, Value, const
 from zyg.ir.types import TAPE, Array, cotangent_type
 
 from . import helpers
@@ -138,8 +138,8 @@ class TangentCalls(TangentState):
         """A function with a rule for reverse mode only: the cotangents that the rule gives for a value that is a number are
         its partial derivatives."""
         rule = instr.attrs["rule"]
-        name = instr.attrs["callee"].removesuffix(".rule")
         forward, reverse = self.module.functions[rule.forward], self.module.functions[rule.reverse]
+        name = helpers.of_rule(reverse)
         saved = [Value(t, "saved") for t in forward.results[len(instr.results) :]]
         attrs = {k: v for k, v in instr.attrs.items() if k != "rule"} | {"callee": rule.forward}
         b.append(Instr("call", list(instr.operands), [*instr.results, *saved], attrs, [], instr.position))
@@ -169,16 +169,16 @@ class TangentCalls(TangentState):
                 v = instr.operands[k]
                 if not self.active(v):
                     continue
-                for lane, term in enumerate(self._inner(b, c, v, name)):
+                for lane, term in enumerate(self._inner(b, c, v, reverse)):
                     totals[lane] = b.arith("add", totals[lane], term)
             self.define(r, [b.cast(t, cotangent_type(r.type)) for t in totals])
 
-    def _inner(self, b: Lean, cotangent: Value, v: Value, name: str) -> list[Value]:
+    def _inner(self, b: Lean, cotangent: Value, v: Value, reverse: Function) -> list[Value]:
         """The inner product of a cotangent with the tangents of `v`, per lane."""
         if not isinstance(v.type, Array):
             return [b.arith("mul", t, cotangent) for t in self.of(v)]
         shadow = self.shadow(v)
-        helpers.check_shape(b, name.removesuffix(".rule"), v, cotangent, v)
+        helpers.check_shape(b, reverse, v, cotangent, v)
         callee = helpers.dot_function(self.module, cotangent.type, shadow.type, self.lanes)
         return b.emit("call", cotangent, shadow, types=self.module.functions[callee].results, callee=callee)
 

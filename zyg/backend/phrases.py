@@ -222,11 +222,15 @@ _COMPARISONS = {name: Compare[name.upper()] for name in ("lt", "le", "eq", "ne",
 
 
 def query(e: Emitter, op: str) -> None:
-    """A comparison, `in`, `not`, or the truth, of what is on the stack."""
+    """A comparison, `in`, `not`, the length, or the truth, of what is on the stack."""
     if op in _COMPARISONS:
         e.out("COMPARE_OP", _COMPARISONS[op])
     elif op == "contains":
         e.out("CONTAINS_OP", 0)
+    elif op == "len_":
+        e.out("GET_LEN")
+        e.out("SWAP", 2)
+        e.out("POP_TOP")
     elif op == "not":
         if PY313:
             e.to_bool()

@@ -217,7 +217,7 @@ def _direct_query(e: Emitter, instr: Operation, operands: list[Value], flags: li
     # What is compared with a text is one, most likely.
     likely: type | None = next((str for v in operands if isinstance(v, Const) and type(v.value) is str), float)
     op = instr.attrs["direct"]
-    if op == "contains":
+    if op in ("contains", "len_"):
         likely = None
     for k in instr.attrs["tests"]:
         go_unless_real(e, operands[k], slow, int if k in instr.attrs["ints"] else likely, instr.attrs["plain"][k])

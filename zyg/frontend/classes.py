@@ -545,21 +545,27 @@ def store_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> No
     e.heap[v.id] = record.with_named(record.named() | {name: value})
 
 
+def gives_by_code(e: Evaluator, v: Abstract, name: str) -> bool:
+    """Whether an attribute of an object is what a property gives, or `__getattr__`."""
+    cls = class_of(e, v)
+    if not isinstance(v, (Reference, StructValue)) or not is_object_class(cls):
+        return False
+    found = look_up(e, cls, name)
+    return look_up(e, cls, "__getattr__") is not None or found is not None and _runs_code(found[1])
+
+
 def has_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
     """hasattr(v, name)"""
     if isinstance(v, ConflictValue):
         raise conflict(e, v)
+    if gives_by_code(e, v, name):
+        raise e.refuse("hasattr() of what a property or __getattr__ gives", hint=_INSTEAD_OF_ASKING)
     record = object_record(e, v)
     if record is not None:
         cls: Any = class_of(e, v)
-        found, asked = look_up(e, cls, name), look_up(e, cls, "__getattr__")
-        if found is not None:
-            if asked is not None or _runs_code(found[1]):
-                raise e.refuse("hasattr() of what a property or __getattr__ gives", hint=_INSTEAD_OF_ASKING)
-            if not isinstance(found[1], python_types.MemberDescriptorType):
-                return Known(True)
-        elif asked is not None:
-            raise e.refuse("hasattr() of what a property or __getattr__ gives", hint=_INSTEAD_OF_ASKING)
+        found = look_up(e, cls, name)
+        if found is not None and not isinstance(found[1], python_types.MemberDescriptorType):
+            return Known(True)
         field = record.named().get(name)
         if isinstance(field, MaybeValue) and field.absent is UNBOUND:
             return Number(field.present)

@@ -169,7 +169,7 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     for x, y in ((a, b), (b, a)):
         if isinstance(x, ChoiceValue):
             if all(isinstance(o, Known) and natural(o) is o for v in (x, y) for o in options_of(v)):
-                return _by_tag(e, x, lambda o, y=y: equal(e, o, y))
+                return by_tag(e, x, lambda o, y=y: equal(e, o, y))
             return scalar_value(e, e.each(x, lambda o, y=y: boolean(equal(e, o, y))))
     for v in (a, b):
         if isinstance(v, ConflictValue):
@@ -301,7 +301,7 @@ def _listed(e: Evaluator, *values: Abstract) -> bool:
     return any(isinstance(v, Reference) and e.heap[v.id].state & LISTED for v in values)
 
 
-def _by_tag(e: Evaluator, choice: ChoiceValue, holds: Callable[[Abstract], Value]) -> Value:
+def by_tag(e: Evaluator, choice: ChoiceValue, holds: Callable[[Abstract], Value]) -> Value:
     """Whether something holds for the option that a choice is at run time, without a branch."""
     flags = [all_of(e, e.op("eq", choice.tag, const(n)), holds(o)) for n, o in enumerate(choice.options)]
     return any_of(e, *flags)
@@ -332,7 +332,7 @@ def identical(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     if isinstance(a, ChoiceValue) or isinstance(b, ChoiceValue):
         choice, other = (a, b) if isinstance(a, ChoiceValue) else (b, a)
         assert isinstance(choice, ChoiceValue)
-        return _by_tag(e, choice, lambda o: identical(e, o, other))
+        return by_tag(e, choice, lambda o: identical(e, o, other))
     if isinstance(a, Known) and isinstance(b, Known):
         return const(known_key(a.object) == known_key(b.object))
     if isinstance(a, Reference) and isinstance(b, Reference) and a.id == b.id:

@@ -130,6 +130,8 @@ class Evaluator:
         self.serial = 0
         self.depth = 0
         self.of_elements = False  # whether it is called for each element of arrays, of which there may be none
+        # What asks for an attribute that there may not be, by code of the user's: AttributeError would be an answer.
+        self.asking = ""
         self.unruled: Any = None  # a function whose next call is made without its tangent rule
         self.outer: tuple[Reference, ...] = ()  # objects that whoever calls this function can still see
         self.pinned: list[list[Reference]] = []
@@ -258,15 +260,34 @@ class Evaluator:
             if not ok.value:
                 self.throw(exc, message, *values)
             return
+        self.refuse_answer(exc == "AttributeError")
         self.builder.emit("guard", ok, *values, exc=exc, message=self._worded(message))
 
     def throw(self, exc: str, message: str, *values: Value) -> None:
         """Raise here, always."""
+        self.refuse_answer(exc == "AttributeError")
         message = self._worded(message)
         if values:
             self.builder.emit("guard", const(False), *values, exc=exc, message=message)
         self.builder.append(Instr("raise", attrs={"exc": exc, "message": message}))
         raise Stop
+
+    @contextmanager
+    def without_attribute_errors(self, asking: str) -> Any:
+        """While code runs whose AttributeError is an answer to what is asked here: code that may raise it is refused."""
+        saved = self.asking
+        self.asking = asking
+        try:
+            yield
+        finally:
+            self.asking = saved
+
+    def refuse_answer(self, may_be_attribute_error: bool) -> None:
+        if self.asking and may_be_attribute_error:
+            raise self.refuse(
+                f"{self.asking}, by code that may raise AttributeError",
+                hint="give it another way to say that there is none",
+            )
 
     def _worded(self, message: str) -> str:
         """The message of an error, in which CPython names an operator as it is written."""

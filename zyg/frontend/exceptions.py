@@ -275,6 +275,8 @@ def python_call(
     told = function.function if isinstance(function, Print) else function
     if told is builtins.print or isinstance(told, Raise):
         attrs["tells"] = True
+    else:
+        e.refuse_answer(not reads)
     values = e.emit("pycall", *leaves, types=tuple(expected), **attrs)
     return assemble(e, returned, iter(values))
 
@@ -338,6 +340,7 @@ def raise_value(e: Evaluator, v: Abstract) -> None:
     assert isinstance(v, ExceptionValue)
     if issubclass(v.cls, StopIteration):
         stop_iteration(e, v)
+    e.refuse_answer(issubclass(v.cls, AttributeError))
     name, message = _importable(v.cls), _message(v.args)
     if name is not None and message is not None:
         e.builder.append(Instr("raise", list(message[1]), attrs={"exc": name, "message": message[0]}))

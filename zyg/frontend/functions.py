@@ -265,7 +265,7 @@ def parameters_for(
 def call_specialised(
     e: Evaluator, f: FunctionValue, prepared: Prepared, slots: list[Abstract], library: bool
 ) -> Abstract:
-
+    e.refuse_answer(not library)
     if any(_parts(s, {}) > MAX_PARTS for s in slots):
         raise _ever_new_types(e, f, slots)
     classes = SHARED.get(f.code, NUMBER_CLASSES)

@@ -1,4 +1,4 @@
-"""What an object is an instance of: isinstance, and class patterns."""
+"""What an object is an instance of: isinstance."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from zyg.asking import asks_nobody, tells_its_class
 
-from . import classes, kinds
+from . import kinds
 from .merging import conflict
 from .scalars import boolean, negate
 from .type_names import certain, class_of
 from .values import (
-    NONE,
     Abstract,
     ChoiceValue,
     ComplexValue,
@@ -21,7 +20,6 @@ from .values import (
     Known,
     MaybeValue,
     Number,
-    TupleValue,
     a_thing,
     describe,
 )
@@ -91,36 +89,3 @@ def is_subclass(e: Evaluator, cls: type, wanted: Sequence[type]) -> Known:
                 hint="test for a plain class, or " + _FLAG,
             )
     return Known(issubclass(cls, tuple(wanted)))
-
-
-def match_class(e: Evaluator, subject: Abstract, cls: Abstract, names: Abstract, positional: int) -> Abstract:
-    """A class pattern: a tuple of attributes, or None."""
-    if not isinstance(cls, Known) or not isinstance(cls.object, type):
-        raise e.refuse("a class pattern whose class is not known when compiling", hint="name the class itself")
-    matches = is_instance(e, subject, cls)
-    if isinstance(matches, Known) and not matches.object:
-        return NONE
-
-    def attributes(v: Abstract) -> Abstract:
-        assert isinstance(cls, Known)
-        wanted: list[str] = []
-        items: list[Abstract] = []
-        if positional:
-            if cls.object in (bool, float, int, str, tuple, list, bytes):
-                items.append(v)
-            else:
-                match_args = getattr(cls.object, "__match_args__", ())
-                if len(match_args) < positional:
-                    e.type_error(
-                        f"{cls.object.__name__}() accepts {len(match_args)} positional sub-pattern"
-                        f"{'' if len(match_args) == 1 else 's'} ({positional} given)"
-                    )
-                wanted.extend(match_args[:positional])
-        wanted.extend(n.object for n in kinds.known_items(e, names) or () if isinstance(n, Known))
-        items.extend(classes.get_attribute(e, v, n) for n in wanted)
-        return TupleValue(tuple(items))
-
-    if isinstance(matches, Known):
-        return attributes(subject)
-    assert isinstance(matches, Number) and isinstance(subject, MaybeValue)
-    return MaybeValue(matches.value, attributes(subject.item), None)

@@ -12,7 +12,7 @@ from zyg.ir.core import Block, Const, Instr, Target, Value
 from zyg.remedies import OUTSIDE
 from zyg.typeof import UNBOUND
 
-from . import classes, comparison, environment, instances, iterators, kinds, operators, scalars
+from . import classes, comparison, environment, iterators, kinds, operators, patterns, scalars
 from .binding import call_by_rows
 from .evaluator import Evaluator
 from .frames import Frame, Stop
@@ -543,14 +543,13 @@ def _len(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
 
 @handler("match_sequence")
 def _match_sequence(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
-    v = e.read(instr.operands[0])
-    return Known(lists.is_sequence(e, v))
+    return patterns.is_sequence(e, e.read(instr.operands[0]))
 
 
 @handler("match_class")
 def _match_class(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
     subject, cls, names = (e.read(v) for v in instr.operands)
-    return instances.match_class(e, subject, cls, names, instr.attrs["count"])
+    return patterns.match_class(e, subject, cls, names, instr.attrs["count"])
 
 
 # ------------------------------------------------------------------------------------------- functions

@@ -18,11 +18,13 @@ from zyg.frontend.scalars import scalar_value
 from zyg.frontend.type_names import python_type_name
 from zyg.frontend.values import (
     Abstract,
+    ChoiceValue,
     ComplexArrayValue,
     ComplexValue,
     Known,
     Number,
     as_complex,
+    describe,
     is_numeric,
     known,
     number_type,
@@ -47,6 +49,10 @@ _ZERO = Known(0.0)
 def _complex(e: Evaluator, real: Abstract = _ABSENT, imag: Abstract = _ABSENT) -> Abstract:
     """complex(x), complex(text), complex(x, y), where x and y may be complex themselves."""
     given = [v for v in (real, imag) if v is not _ABSENT]
+    if isinstance(real, ChoiceValue):
+        return e.each(real, lambda option: _complex(e, option, imag))
+    if isinstance(imag, ChoiceValue):
+        return e.each(imag, lambda option: _complex(e, real, option))
     if all(isinstance(v, Known) for v in given) or any(isinstance(v, Known) and _is_text(v) for v in given):
         names = [n for n, v in (("real", real), ("imag", imag)) if v is not _ABSENT]
         objects = [v.object if isinstance(v, Known) else 0.0 for v in given]
@@ -80,7 +86,7 @@ _NOT_SECOND = message_of(complex, 1, []).replace("list", "{}")
 
 def _argument(e: Evaluator, v: Abstract, place: int) -> ComplexValue:
     """An argument as a Python complex number."""
-    from zyg.frontend.classes import operator_method
+    from zyg.frontend.classes import operator_method, refuse_unless_without
     from zyg.frontend.values import ArrayValue, ComplexArrayValue
 
     message = (_NOT_FIRST, _NOT_SECOND)[place]
@@ -92,7 +98,11 @@ def _argument(e: Evaluator, v: Abstract, place: int) -> ComplexValue:
         if own is None and isinstance(v, (ArrayValue, ComplexArrayValue)):
             raise e.refuse("complex() of an array", hint="take an element of it")
         if own is None:
-            e.type_error(message.format(python_type_name(e, v)))
+            name = python_type_name(e, v)
+            if name == "str":
+                raise e.refuse("a number read from text", types=[describe(v, e.heap)], hint="pass the number itself")
+            refuse_unless_without(e, v, "complex()", "__complex__", "__float__", "__index__")
+            e.type_error(message.format(name))
             raise AssertionError
         v = own
     if isinstance(v, ComplexValue):

@@ -169,6 +169,7 @@ def _infer_rule(
     back_shape = Outline(back_heap)
     back_shape.of([back])
     reverse = Evaluator(e.inference, module.unique_name(f"{name}.reverse"), context)
+    reverse.function.attrs["rule_for"] = describe_callable(rule.target)  # as messages call it
     module.add(reverse.function)
     (own_back,), at_back = parameters_for(forward, reverse, [back], back_heap, back_shape)
     seeds = {id(v): Value(cotangent_type(v.type), f"d_{v.name}") for v in stand_ins if differentiable(v.type)}

@@ -21,7 +21,7 @@ from zyg.autodiff import objects
 from zyg.remedies import remedy
 
 from ..trying import bodies
-from . import calls, foreign, later, reach, reentry, structure
+from . import calls, foreign, generators, later, reach, reentry, structure
 from .arithmetic import BINARY_RECORD, by_methods, find, method_of, record_abs, run_kink
 from .calls import known
 from .classes import read_by_name, set_by_name, without_flow
@@ -538,7 +538,7 @@ def _getattr(x: Any, name: str, default: Any = MISSING, /) -> tuple[Any, Any]:
             return y, None
     read = later.accesses.asked_by(type(x), name, True)
     try:
-        y, back = _attempted(x, name) if read is None else later.escaping.attempt(read, x, name)
+        y, back = attempted(x, name) if read is None else later.escaping.attempt(read, x, name)
         return y, None if back is None else (_run_read, back, 4)
     except AttributeError as error:
         return default, (_run_third, later.escaping.swallowed(error))
@@ -571,7 +571,7 @@ def _run_written_plainly(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None, None, shadows.take_attr(back[1], back[2])
 
 
-def _attempted(x: Any, name: str) -> tuple[Any, Any]:
+def attempted(x: Any, name: str) -> tuple[Any, Any]:
     """An attribute that there may not be."""
     if not objects.attributes.may_run_code(x, name):
         return objects.attributes.record_getattr(x, name)
@@ -595,7 +595,7 @@ def _hasattr(x: Any, name: str, /) -> tuple[Any, Any]:
     if read is None and not objects.attributes.may_run_code(x, name):
         return hasattr(x, name), None
     try:
-        _, back = _attempted(x, name) if read is None else later.escaping.attempt(read, x, name)
+        _, back = attempted(x, name) if read is None else later.escaping.attempt(read, x, name)
         return True, None if back is None else (_run_asked, back)
     except AttributeError as error:
         back = later.escaping.swallowed(error)
@@ -626,3 +626,7 @@ def _run_setattr(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @known(delattr)
 def _delattr(x: Any, name: str, /) -> tuple[Any, Any]:
     return None, objects.attributes.record_delattr(x, name)
+
+
+# What refuses here is not differentiated: so the place is that of the user's code that reads the attribute.
+known(generators.Generator.refuse_frame)(generators.Generator.refuse_frame)

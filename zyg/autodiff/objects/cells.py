@@ -1,13 +1,12 @@
-"""Variables that outlive a call: cells of closures, globals; and what `with` and `match` do."""
+"""Variables that outlive a call: cells of closures, globals; and what `with` does."""
 
 from __future__ import annotations
 
 from types import CellType
 from typing import Any
 
-from . import attributes, calls, later, native, subscripts
+from . import calls, native
 from .arithmetic import find_special
-from .cotangents import accumulate
 
 
 def record_get_cell(cell: CellType, name: str = "") -> tuple[Any, Any]:
@@ -94,53 +93,8 @@ def _run_exit(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (given[0], None)
 
 
-def record_match_keys(mapping: Any, keys: tuple[Any, ...]) -> tuple[Any, Any]:
-    """The values at the keys of a mapping pattern, None if one is not there."""
-    found = []
-    for key in keys:
-        if key not in mapping:
-            return None, None
-        found.append(subscripts.record_getitem(mapping, key))
-    return tuple([y for y, _ in found]), (_run_several, [back for _, back in found])
-
-
-def record_match_class(subject: Any, cls: Any, names: tuple[str, ...], count: int) -> tuple[Any, Any]:
-    """The attributes of a class pattern, None if it does not match."""
-    if not isinstance(subject, cls):
-        return None, None
-    positional: tuple[str, ...] = ()
-    if count:
-        if cls in (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple):
-            return (subject,), (_run_itself,)
-        positional = cls.__match_args__[:count]
-        if len(positional) < count:
-            raise TypeError(f"{cls.__name__}() accepts {len(positional)} positional sub-patterns ({count} given)")
-    found = []
-    for name in (*positional, *names):
-        try:
-            if later.accesses.reads_plainly(subject, name):
-                found.append((getattr(subject, name), (attributes.run_attr, subject, name)))
-            else:
-                found.append(attributes.record_getattr(subject, name))
-        except AttributeError:
-            return None, None
-    return tuple([y for y, _ in found]), (_run_several, [back for _, back in found])
-
-
-def _run_itself(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    return None if d is None else (d[0], None, None)
-
-
-def _run_several(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    total: Any = None
-    for k in range(len(back[1]) - 1, -1, -1):
-        given = calls.run(back[1][k], None if d is None else d[k], shadows)
-        total = accumulate(total, None if given is None else given[0])
-    return total, None, None
-
-
 RECORD = {
     "get_cell": record_get_cell, "set_cell": record_set_cell, "del_cell": record_del_cell,
     "get_global": record_get_global, "set_global": record_set_global, "with_enter": record_with_enter,
-    "with_exit": record_with_exit, "match_keys": record_match_keys, "match_class": record_match_class,
+    "with_exit": record_with_exit,
 }  # fmt: skip

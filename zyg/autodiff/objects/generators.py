@@ -332,14 +332,14 @@ class Generator(Iterator):
     def gi_running(self) -> bool:
         return self.forward.gi_running
 
-    @property
-    def gi_frame(self) -> Any:
+    def refuse_frame(self) -> Any:
         foreign.refuse(
             "the frame of a generator (`gi_frame`) in code that is differentiated",
             foreign.caller(),
             "keep in a variable what is known of the generator",
         )
 
+    gi_frame = property(refuse_frame)
     gi_yieldfrom = gi_suspended = gi_frame
 
     def fail(self, error: BaseException, run: Any = None) -> None:

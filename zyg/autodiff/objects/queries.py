@@ -1,4 +1,4 @@
-"""Comparisons, `in`, `not`, truth and formatting: operations of the language that C code does, and that ask operands."""
+"""Comparisons, `in`, `not`, truth, formatting and the lengths that patterns ask for: operations of the language that C code does, and that ask operands."""
 
 from __future__ import annotations
 
@@ -556,6 +556,7 @@ DIRECT: dict[str, tuple[AbstractSet[type], ...]] = {
     "truth": (TESTED,),
     "format": (PLAIN, PLAIN),
     "convert": (PLAIN,),
+    "len_": (SIZED,),
 }
 QUERIES: dict[str, Callable[..., tuple[Any, Any]]] = {
     **{name: _comparison(getattr(operator, name)) for name in ("lt", "le", "eq", "ne", "gt", "ge")},
@@ -563,7 +564,17 @@ QUERIES: dict[str, Callable[..., tuple[Any, Any]]] = {
     "not": _not,
     "truth": _truth,
 }
-RECORD = {**QUERIES, "convert": _convert, "format": _format}
+
+
+@passes()
+def _length(x: Any) -> tuple[int, Any]:
+    """The length that a sequence pattern asks for."""
+    if type(x) in SIZED:
+        return len(x), None
+    return sized(x) or followed(len, (x,))
+
+
+RECORD = {**QUERIES, "convert": _convert, "format": _format, "len_": _length}
 
 
 def _truth_of(name: str) -> Callable[..., tuple[Any, Any]]:
