@@ -286,6 +286,22 @@ def _run_first(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 _run_descriptor = _run_first
 
 
+def special_of(x: Any, method: Any) -> tuple[Any, Any]:
+    """(what a special method that the class of `x` holds is for `x`, back), as CPython looks it up: whatever the object holds itself."""
+    kind = type(method)
+    if kind is property and method.fget is not None:
+        y, back = calls.call(method.fget, (x,))
+        return y, None if back is None else (_run_first, back)
+    get = find(kind, "__get__")
+    if is_python(get):
+        y, back = calls.call(get.__get__(method, kind), (x, type(x)))
+        return y, None if back is None else (_run_first, back)
+    if get is None:
+        return method, None
+    y = method.__get__(x, type(x))
+    return y, (run_bound_method, y) if isinstance(x, (tuple, *NUMERIC)) and type(y) is MethodType else None
+
+
 def by_descriptor(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any] | None:
     """What a property, or another descriptor in Python, gives, which stands in the class; None where there is none."""
     kind = type(found)
