@@ -13,7 +13,20 @@ from zyg.autodiff import objects
 from zyg.errors import Unsupported
 
 from ..trying import bodies
-from . import calls, draining, foreign, generators, in_step, iteration, keeping_items, keys, later, listwise, places, sources
+from . import (
+    calls,
+    draining,
+    foreign,
+    generators,
+    in_step,
+    iteration,
+    keeping_items,
+    keys,
+    later,
+    listwise,
+    places,
+    sources,
+)
 from .arithmetic import BINARY_RECORD, of_kink
 from .builtins_ import MISSING, run_shift
 from .calls import known
