@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
@@ -71,7 +72,7 @@ def _add(self: Any, pairs: Any) -> None:
 
 
 def setdefault(self: Any, key: Any, default: Any = None) -> Any:
-    if key in self:
+    if operator.contains(self, key):  # (`in` would be quiet in a run-time function)
         return self[key]
     self[key] = default
     return default
