@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from . import (
     algorithms,
+    asked,
     changes,
     classes,
     coincidences,
@@ -341,6 +342,7 @@ PARTS = (
     algorithms,
     flow,
     coincidences,
+    asked,
 )
 for part in PARTS:
     TOOLS |= part.TOOLS
