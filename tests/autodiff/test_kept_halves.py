@@ -12,6 +12,7 @@ import zyg
 from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects import calls, cotangents, shadows
 from zyg.autodiff.python import compile, kept
+from zyg.backend import pullbacks
 
 
 @pytest.fixture
@@ -53,6 +54,16 @@ def test_halves_come_back_from_the_disk(place, monkeypatch, f, bound):
     monkeypatch.undo()
     third = compile.differentiated(kept_code, False, f.__globals__)
     assert shown(third) == shown(compile.differentiated(code, False, f.__globals__))
+
+
+def test_marks_that_stand_for_pullbacks_are_the_same_objects(place):
+    """Code asks for them by their identity: the mark of a generator's steps, of which the one that undoes them is not called."""
+    code = shadows.Shadows.add_item.__code__
+    marks = tuple([getattr(pullbacks, name) for name in ("HELD", "NOTHING", "PLAIN", "STEP", "VIEWED")])
+    with_them = code.replace(co_consts=(*marks, (1, marks)))
+    kept.store(code, (False, False), (with_them, types.FunctionType(with_them, {}), False))
+    *found, (_, within) = kept.load(code, (False, False))[0].co_consts
+    assert all(x is mark for x, mark in zip([*found, *within], marks * 2, strict=True))
 
 
 @each_in_turn

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from . import (
     algorithms,
+    asked,
     changes,
     classes,
     coincidences,
@@ -345,6 +346,7 @@ PARTS = (
     flow,
     coincidences,
     iterators,
+    asked,
 )
 for part in PARTS:
     TOOLS |= part.TOOLS

@@ -211,7 +211,7 @@ def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
         if cls in weakref.ProxyTypes:
             return record_getattr(behind(x), name)
         if found is None:
-            if isinstance(x, (BaseException, functools.partial)) and name in x.__dict__:
+            if issubclass(type(x), (BaseException, functools.partial)) and name in x.__dict__:
                 return x.__dict__[name], (run_attr, x, name)
             return _foreign(x, name, cls)
     kind = type(found)
@@ -286,21 +286,45 @@ def _run_first(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 _run_descriptor = _run_first
 
 
+def special_of(x: Any, method: Any) -> tuple[Any, Any]:
+    """(what a special method that the class of `x` holds is for `x`, back), as CPython looks it up: whatever the object holds itself."""
+    kind = type(method)
+    if kind is property and method.fget is not None:
+        y, back = calls.call(method.fget, (x,))
+        return y, None if back is None else (_run_first, back)
+    get = find(kind, "__get__")
+    if is_python(get):
+        y, back = calls.call(get.__get__(method, kind), (x, type(x)))
+        return y, None if back is None else (_run_first, back)
+    if get is None:
+        return method, None
+    y = method.__get__(x, type(x))
+    return y, (run_bound_method, y) if issubclass(type(x), (tuple, *NUMERIC)) and type(y) is MethodType else None
+
+
 def by_descriptor(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any] | None:
     """What a property, or another descriptor in Python, gives, which stands in the class; None where there is none."""
     kind = type(found)
     if kind is property and found.fget is not None:
         y, back = calls.call(found.fget, (x,))
         return y, None if back is None else (_run_first, back)
-    if kind is functools.cached_property:
+    if kind is functools.cached_property and plain_lookup(cls):  # (else its own code asks for the `__dict__`)
         return _cached(x, name, found)
     if is_python(find(kind, "__get__")):
-        held = getattr(x, "__dict__", {})
+        held = held_by(x)
         if name in held and find(kind, "__set__") is None:
             return held[name], (run_attr, x, name)
         y, back = calls.call(find(kind, "__get__").__get__(found, kind), (x, cls))
         return y, None if back is None else (_run_descriptor, back)
     return None
+
+
+def held_by(x: Any) -> dict[str, Any]:
+    """The attributes of an instance in its `__dict__`, whatever its class says of attributes."""
+    try:
+        return object.__getattribute__(x, "__dict__")
+    except AttributeError:
+        return {}
 
 
 def _custom(x: Any, name: str, cls: type, method: Any) -> tuple[Any, Any]:
@@ -316,7 +340,7 @@ def _custom(x: Any, name: str, cls: type, method: Any) -> tuple[Any, Any]:
 
 def _cached(x: Any, name: str, found: functools.cached_property) -> tuple[Any, Any]:
     """The first time the function is called, and what it gives becomes an attribute."""
-    held = x.__dict__
+    held = object.__getattribute__(x, "__dict__")
     if name in held:
         return held[name], (run_attr, x, name)
     y, back = calls.call(found.func, (x,))
@@ -387,12 +411,13 @@ def _of_super(x: Any, name: str) -> tuple[Any, Any]:
 
 def instance_dict(x: Any) -> tuple[Any, Any]:
     """(value, back) of `x.__dict__`: the attributes and the items of the dict have one shadow."""
-    if isinstance(x, BaseException):
+    cls = type(x)  # (`isinstance` asks a `__getattribute__` of the user's for the class)
+    if issubclass(cls, BaseException):
         classes.show_dict(x)
     held = object.__getattribute__(x, "__dict__")
-    if isinstance(x, Holder):  # which has its attributes there in any case (`Shadows.new_holder`)
+    if issubclass(cls, Holder):  # which has its attributes there in any case (`Shadows.new_holder`)
         return held, None
-    if has_slots(type(x)):
+    if has_slots(cls):
         raise Unsupported(
             f"the __dict__ of a {type(x).__name__}, whose class has __slots__ as well, in code that is differentiated",
             foreign.position_of(foreign.caller()),
@@ -428,7 +453,7 @@ def _set_instance_dict(x: Any, value: Any) -> Any:
             hint="set the attributes one by one, or update the dict that there is",
         )
     x.__dict__ = value
-    return None if isinstance(x, Holder) else (_run_instance_dict, Joined(x, value))
+    return None if issubclass(type(x), Holder) else (_run_instance_dict, Joined(x, value))
 
 
 def _foreign(x: Any, name: str, cls: type) -> tuple[Any, Any]:
@@ -447,7 +472,7 @@ def _foreign(x: Any, name: str, cls: type) -> tuple[Any, Any]:
 
 
 def _real(x: Any) -> tuple[Any, Any]:
-    return x.real, (_run_real, isinstance(x, (complex, np.complexfloating)))
+    return x.real, (_run_real, issubclass(type(x), (complex, np.complexfloating)))
 
 
 def _run_real(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -455,7 +480,7 @@ def _run_real(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def _imag(x: Any) -> tuple[Any, Any]:
-    if not isinstance(x, (complex, np.complexfloating)):
+    if not issubclass(type(x), (complex, np.complexfloating)):
         return x.imag, None
     return x.imag, (_run_imag,)
 
@@ -668,11 +693,12 @@ def set_plainly(x: Any, name: str, value: Any) -> Any:
         return None if back is None else (_run_setter, back)
     if name == "__dict__" and isinstance(value, dict) and type(found) is GetSetDescriptorType:
         return _set_instance_dict(x, value)
-    if isinstance(x, np.ndarray) and name in ("flat", "real", "imag") and x.dtype.kind in "fc":
+    of_array = issubclass(cls, np.ndarray)
+    if of_array and name in ("flat", "real", "imag") and x.dtype.kind in "fc":
         from . import numpy_in_python
 
         return numpy_in_python.set_attribute(x, name, value)
-    if isinstance(x, np.ndarray) and name in _INSTEAD and x.dtype.kind in "fc":
+    if of_array and name in _INSTEAD and x.dtype.kind in "fc":
         raise Unsupported(
             f"an assignment to the attribute `{name}` of an array, in code that is differentiated through Python",
             foreign.position_of(foreign.caller()),
@@ -684,13 +710,13 @@ def set_plainly(x: Any, name: str, value: Any) -> Any:
         return foreign.result(
             None, what, "keep the number in a variable, or in an object of a plain class", (x, value)
         )[1]
-    if isinstance(x, (type, ModuleType)):
+    if issubclass(type(x), (type, ModuleType)):
         native.assigned(name)
-    of_exception = isinstance(x, BaseException) and name in classes.attributes_of_c(x)
-    if isinstance(x, (type, FunctionType)):
+    of_exception = issubclass(type(x), BaseException) and name in classes.attributes_of_c(x)
+    if issubclass(type(x), (type, FunctionType)):
         _changes(x, name, value)
     method = find(cls, "__setattr__")
-    base: Any = type if isinstance(x, type) else object
+    base: Any = type if issubclass(type(x), type) else object
     base.__setattr__(x, name, value) if method is base.__setattr__ or is_python(method) else setattr(x, name, value)
     if of_exception:
         classes.note_attribute(x, name, value)
@@ -748,9 +774,9 @@ def delete_plainly(x: Any, name: str) -> Any:
     if method is not None and is_python(method):
         back = calls.call(method.__get__(found, type(found)), (x,))[1]
         return None if back is None else (_run_first, back)
-    if isinstance(x, type):
+    if issubclass(type(x), type):
         _changes(x, name)
-    base: Any = type if isinstance(x, type) else object
+    base: Any = type if issubclass(type(x), type) else object
     base.__delattr__(x, name) if is_python(find(cls, "__delattr__")) else delattr(x, name)
     return (_run_deleted, x, name)
 

@@ -250,7 +250,7 @@ def _vars(*args: Any) -> tuple[Any, Any]:
     x, *others = args
     if others:
         raise TypeError(f"vars expected at most 1 argument, got {len(args)}")
-    if not hasattr(x, "__dict__"):
+    if objects.attributes.plain_lookup(type(x)) and not hasattr(x, "__dict__"):
         vars(x)  # a TypeError
     return shift(objects.attributes.record_getattr(x, "__dict__"))
 

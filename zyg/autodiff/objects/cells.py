@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from types import CellType
+from types import CellType, FunctionType, MethodType
 from typing import Any
 
-from . import calls, native
+from . import attributes, calls, later, native, reentry, subscripts
 from .arithmetic import find_special
 
 
@@ -72,8 +72,34 @@ def record_with_enter(manager: Any) -> tuple[Any, ...]:
         raise TypeError(
             f"'{cls.__name__}' object does not support the context manager protocol (missed {missing} method)"
         )
-    y, back = calls.call(enter.__get__(manager, cls), ())
-    return leave.__get__(manager, cls), y, None if back is None else (_run_enter, back)
+    if type(enter) is FunctionType is type(leave):  # as a rule
+        y, back = calls.call(MethodType(enter, manager), ())
+        return MethodType(leave, manager), y, None if back is None else (_run_enter, back)
+    # CPython finds both before it calls one.
+    looked: list[Any] = []
+    with reentry.undone((_run_looked, looked)):
+        bound = []
+        for method in (enter, leave):
+            found, back = attributes.special_of(manager, method)
+            bound.append(found)
+            looked.append(back)
+        y, back = calls.call(bound[0], ())
+    return bound[1], y, (_run_looked_up, looked, back)
+
+
+def _run_looked(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """An exception came before the block."""
+    for k in range(len(back[1]) - 1, -1, -1):
+        calls.run(back[1][k], None, shadows)
+
+
+def _run_looked_up(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, (enter, leave), called = back
+    of_leave, of_value = (None, None) if d is None else d
+    given = calls.run(called, of_value, shadows)
+    total = calls.run(leave, of_leave, shadows)
+    given = calls.run(enter, None if given is None else given[0], shadows)
+    return (accumulate(None if total is None else total[0], None if given is None else given[0]),)
 
 
 def _run_enter(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import as_called
 
-from . import calls, draining, iteration, reentry, sources, subscripts, unpacking
+from . import calls, draining, item_methods, iteration, mappings, reentry, sources, subscripts, unpacking
+from .backs import run_shifted
 from .cotangents import INERT, SETS, accumulate
 from .reach import PLAIN as UNASKED
 from .reach import check_key
@@ -252,19 +254,79 @@ def record_dict_update(x: Any, other: Any) -> Any:
     if type(other) is dict is type(x):
         x.update(other)
         return (run_dict_updated, x, other, tuple(other))
-    store = subscripts.base_of(x).__setitem__
-    if isinstance(other, dict):
+    if mappings.is_taken_as_dict(other):
         subscripts.base_of(x).update(x, other)
         return (run_dict_updated, x, other, tuple(other))
-    if hasattr(other, "keys"):
-        names, backs = list(other.keys()), []
-        updated = (run_updated_by_pairs, x, backs, iteration.NOTHING)
-        with reentry.undone(updated):
-            for name in names:
-                value, back = subscripts.record_getitem(other, name)
-                store(x, name, value)
-                backs.append((name, back))
-        return updated
+    if isinstance(x, OrderedDict) and mappings.has_methods(other):  # which takes the keys one by one
+        return (run_shifted, calls.call(item_methods.update, (x, other))[1])
+    has_keys, asked = mappings.record_has_keys(other)
+    if asked is None:
+        return _update_by_keys(x, other) if has_keys else _update_by_pairs(x, other)
+    with reentry.undone((_run_asked, asked)):
+        back = _update_by_keys(x, other) if has_keys else _update_by_pairs(x, other)
+    return (_run_asked_before, asked, back)
+
+
+def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """An exception came behind that."""
+    calls.run(back[1], None, shadows)
+
+
+def _run_asked_before(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, asked, inner = back
+    given = calls.run(inner, None, shadows)
+    calls.run(asked, None, shadows)
+    return given
+
+
+def _update_by_keys(x: Any, other: Any) -> Any:
+    """`x.update(other)` for a mapping that is asked for its keys."""
+    back = _add_by_names(x, other)
+    if back is None:  # it has none any more: an AttributeError
+        return (run_shifted, calls.call(_ask_for_keys, (x, other))[1])
+    return back
+
+
+def _ask_for_keys(x: Any, other: Any) -> None:
+    other.keys()
+
+
+def _add_by_names(x: Any, other: Any, function: Any = None) -> Any:
+    """The items of a mapping become items of a dict; `function`: as keyword arguments of a call of that. None for what has no `keys`."""
+    names, asked = mappings.record_names(other)
+    if names is None:
+        return None
+    store = subscripts.base_of(x).__setitem__
+    backs: list[Any] = []
+    added = (_run_added_by_names, x, backs, asked)
+    with reentry.undone(added):
+        for name in names:
+            if type(name) not in UNASKED:
+                check_key(name)
+            if function is not None and name in x:
+                raise TypeError(f"{as_called(function)}got multiple values for keyword argument '{name}'")
+            value, back = subscripts.record_getitem(other, name)
+            store(x, name, value)
+            backs.append((name, back))
+    return added
+
+
+def _run_added_by_names(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, x, backs, asked = back
+    whole = None  # (of what is a value: an instance of a class derived from tuple)
+    for name, inner in reversed(backs):
+        given = calls.run(inner, shadows.take_key(x, name), shadows)
+        if given is not None and given[0] is not None:
+            whole = accumulate(whole, given[0])
+    given = calls.run(asked, None, shadows)
+    if given is not None and given[0] is not None:
+        whole = accumulate(whole, given[0])
+    return None, whole
+
+
+def _update_by_pairs(x: Any, other: Any) -> Any:
+    """The same for pairs of keys and values."""
+    store = subscripts.base_of(x).__setitem__
     if draining.is_certain(other):
         pairs, drain = draining.drained(other)
         if _TUPLE.issuperset(map(type, pairs)) and _LENGTH_TWO.issuperset(map(len, pairs)):
@@ -292,9 +354,12 @@ _LENGTH_TWO = frozenset({2})
 
 def record_dict_display(x: Any, other: Any) -> Any:
     """`{**other}`, which takes mappings only."""
-    if type(other) is not dict and not hasattr(other, "keys"):
+    if mappings.is_taken_as_dict(other):
+        return record_dict_update(x, other)
+    back = _add_by_names(x, other)
+    if back is None:
         raise TypeError(f"'{type(other).__name__}' object is not a mapping")
-    return record_dict_update(x, other)
+    return back
 
 
 def _run_value_of_pair(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -347,16 +412,22 @@ def record_dict_merge(x: Any, other: Any, function: Any) -> Any:
     """The keyword arguments of a call."""
     if type(other) is dict and not other:
         return None
-    if not hasattr(other, "keys"):
+    if mappings.is_taken_as_dict(other):
+        for k in other:
+            if k in x:
+                raise TypeError(f"{as_called(function)}got multiple values for keyword argument '{k}'")
+            if type(k) is not str and not isinstance(k, str):
+                raise TypeError("keywords must be strings")
+        return record_dict_update(x, other)
+    back = _add_by_names(x, other, function)
+    if back is None:
         name = type(other).__name__
         raise TypeError(f"{as_called(function)}argument after ** must be a mapping, not {name}")
-    for k in other if isinstance(other, dict) else other.keys():
-        if k in x:
-            raise TypeError(f"{as_called(function)}got multiple values for keyword argument '{k}'")
-        if type(k) is not str and not isinstance(k, str):
-            raise TypeError("keywords must be strings")
-    back = record_dict_update(x, other)
-    return back if isinstance(other, dict) else (_run_merged, back)
+    with reentry.undone(back):
+        for k in x:
+            if not isinstance(k, str):
+                raise TypeError("keywords must be strings")
+    return (_run_merged, back)
 
 
 def _run_merged(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -7,7 +7,10 @@ code that is differentiated.
 
 from __future__ import annotations
 
+import builtins
+import functools
 import heapq
+import inspect
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -15,8 +18,10 @@ from typing import Any
 from zyg.backend import pulls
 from zyg.errors import Unsupported
 
-from . import calls, draining, iteration, keys, methods_, places
+from . import calls, draining, foreign, iteration, keys, methods_, places
+from .arithmetic import find, is_python
 from .calls import known
+from .effects import changes
 from .ordering import all_ordered, less
 
 # The module keeps these, which its functions in C do without.
@@ -110,13 +115,62 @@ def _few(function: Any, reverse: bool) -> None:
 
     @known(function)
     def handler(n: Any, iterable: Any, key: Any = None) -> tuple[Any, Any]:
+        if _is_asked(iterable):
+            return calls.call(_in_python()[function.__name__], (n, iterable, key))
         if type(n) is not int:
             return calls.call(meaning, (n, iterable, key))
+        standing = draining.is_standing(iterable)
         items, drain = draining.drained(iterable)
+        if (
+            key is None
+            and not {float, int, tuple}.issuperset(map(type, items))
+            and any(map(_changes, set(map(type, items))))
+        ):
+            if not standing:
+                hint = f"let `{function.__name__}` go through a list of the items"
+                what = f"`heapq.{function.__name__}` of an iterator whose items change something when they are compared"
+                raise Unsupported(what, foreign.position_of(foreign.caller()), hint=hint)
+            y, back = calls.call(_in_python()[function.__name__], (n, items, key))
+            return y, (_run_few_in_python, back, items, drain)
         found, asked = keys.keys_of(items, key)
         order, asked = keys.chosen(lambda numbers, key: function(n, numbers, key), found, asked)
         y = [items[k] for k in order]
         return y, (_run_few, y, order, len(items), drain, asked)
+
+
+def _is_asked(x: Any) -> bool:
+    """Whether code of the user's tells how long an iterable is, or gives its items: each in its turn with what is done with them."""
+    cls = type(x)
+    if cls in iteration.SOURCES or isinstance(x, iteration.Iterator):
+        return False
+    return any(is_python(find(cls, name)) for name in ("__iter__", "__len__", "__getitem__"))
+
+
+@functools.cache
+def _in_python() -> dict[str, Any]:
+    """The functions of `heapq` by their own code, without those of C code, which zyg cannot see into."""
+
+    def without_c(name: str, *args: Any, **kwargs: Any) -> Any:
+        if name == "_heapq":
+            raise ImportError(name)
+        return builtins.__import__(name, *args, **kwargs)
+
+    namespace: dict[str, Any] = {"__name__": "heapq", "__builtins__": {**vars(builtins), "__import__": without_c}}
+    exec(compile(inspect.getsource(heapq), heapq.__file__, "exec"), namespace)
+    return namespace
+
+
+def _changes(cls: type) -> bool:
+    """Whether comparisons of instances of a class change something."""
+    methods = [find(cls, name) for name in ("__eq__", "__lt__", "__gt__")]
+    return any(is_python(f) and changes(f, cls) for f in methods)
+
+
+def _run_few_in_python(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, items, drain = back
+    given = calls.run(inner, d, shadows)
+    n, key = (None, None) if given is None else (given[1], given[3] if len(given) > 3 else None)
+    return None, n, draining.give(drain, shadows.take_list(items), shadows), key
 
 
 def _run_few(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

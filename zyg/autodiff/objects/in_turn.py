@@ -291,7 +291,7 @@ def _run_attributes_of(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 @known(Shadows.take_attr, exact=True)
 def _take_attr(inner: Any, x: Any, name: str) -> Made:
-    if isinstance(x, (ModuleType, Holder)) or name.startswith("__"):
+    if issubclass(type(x), (ModuleType, Holder)) or name.startswith("__"):
         return _generally(Shadows.take_attr, inner, x, name)
     holder = inner.holders.get(id(x))
     d = None if holder is None else getattr(holder, name, None)

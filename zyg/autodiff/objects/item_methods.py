@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
@@ -55,11 +56,11 @@ def update(self: Any, other: Any = MISSING, /, **items: Any) -> None:
     if other is not MISSING:
         if type(other) is dict:
             _add(self, list(other.items()))
-        elif hasattr(other, "keys"):
-            for key in other.keys():  # noqa: SIM118 (this is what C code asks for)
+        elif (keys := getattr(other, "keys", None)) is not None:
+            for key in keys():
                 self[key] = other[key]
-        elif hasattr(other, "items"):
-            _add(self, other.items())
+        elif (pairs := getattr(other, "items", None)) is not None:
+            _add(self, pairs())
         else:
             _add(self, other)
     _add(self, list(items.items()))
@@ -71,7 +72,7 @@ def _add(self: Any, pairs: Any) -> None:
 
 
 def setdefault(self: Any, key: Any, default: Any = None) -> Any:
-    if key in self:
+    if operator.contains(self, key):  # (`in` would be quiet in a run-time function)
         return self[key]
     self[key] = default
     return default

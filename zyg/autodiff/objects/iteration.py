@@ -509,8 +509,10 @@ def pairs_to_end(x: Any) -> tuple[Any, Any]:
 def listed(x: Any, pairs: Any = pairs) -> Any:
     """`pairs`, for what makes a list or tuple of the items: CPython asks `x` for its length, then."""
     iterator, rec = pairs(x)
-    if type(x) is Iterator and type(x.pairs) is sources.BackwardsByIndex and not x.pairs.over:
-        x = x.pairs.sequence  # which `reversed` asks
+    if type(x) is Iterator and isinstance(x.pairs, sources.ByIndex) and not x.pairs.over:
+        x = x.pairs.sequence  # which the iterator asks
+        if not objects.arithmetic.is_python(objects.arithmetic.find(type(x), "__len__")):
+            return iterator, rec
     t = type(x)
     find, is_python = objects.arithmetic.find, objects.arithmetic.is_python
     if (

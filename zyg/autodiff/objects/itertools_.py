@@ -9,8 +9,24 @@ import sys
 from types import FunctionType
 from typing import Any
 
+from zyg.autodiff import objects
+from zyg.errors import Unsupported
+
 from ..trying import bodies
-from . import calls, draining, generators, in_step, iteration, keeping_items, keys, later, listwise, places
+from . import (
+    calls,
+    draining,
+    foreign,
+    generators,
+    in_step,
+    iteration,
+    keeping_items,
+    keys,
+    later,
+    listwise,
+    places,
+    sources,
+)
 from .arithmetic import BINARY_RECORD, of_kink
 from .builtins_ import MISSING, run_shift
 from .calls import known
@@ -562,7 +578,9 @@ if sys.version_info >= (3, 12):
 
     @known(itertools.batched)
     def _batched(iterable: Any, n: int, *, strict: bool = False) -> tuple[Any, Any]:
-        return calls.call(keeping_items.batches, (iterable, n), {"strict": strict})
+        by_steps = objects.stepped.asks(iterable)
+        batches = keeping_items.batches_by_steps if by_steps else keeping_items.batches
+        return calls.call(batches, (iterable, n), {"strict": strict})
 
 
 @known(itertools.zip_longest, exact=True)
@@ -684,11 +702,39 @@ def _run_count(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _tee(iterable: Any, n: int = 2) -> tuple[Any, Any]:
     if n < 0:
         raise ValueError("n must be >= 0")
+    if not n:
+        return (), None
+    if objects.stepped.asks(iterable):
+        return _tee_of_steps(iterable, n)
     made = places.copies(iterable, n)
     if made is not None:
         return made
     iterator, rec = iteration.with_backs(iterable)
     return _shifted(keeping_items.copies(iterator, n), rec)
+
+
+def _tee_of_steps(iterable: Any, n: int) -> tuple[Any, Any]:
+    """The same of an instance of a user's class."""
+    iterator, back = calls.call(keeping_items.begun_twice, (iterable,))
+    if hasattr(type(iterator), "__copy__") and objects.stepped.has_steps(iterator):
+        raise Unsupported(
+            f"`itertools.tee` of a {type(iterator).__name__}, which has a method `__copy__`",
+            foreign.position_of(foreign.caller()),
+            hint="call `copy.copy` in the place of `tee`, or write a generator",
+        )
+    if objects.stepped.has_steps(iterator):
+        pairs = sources.ByNext(iterator)
+        rec = sources.whole(pairs)
+    else:
+        pairs, rec = iteration.with_backs(iterator)
+    return keeping_items.copies(pairs, n), (_run_tee, rec, back)
+
+
+def _run_tee(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, rec, begun = back
+    whole = None if rec is None else rec[0](rec, None, shadows)
+    given = calls.run(begun, None if whole is None else whole[0], shadows)
+    return None if given is None else (None, given[1], None)
 
 
 @known(itertools.groupby)

@@ -212,6 +212,22 @@ def neighbours(iterable: Any) -> Any:
     return pairs(iter(iterable))
 
 
+def neighbours_by_steps(iterable: Any) -> Any:
+    """The same of an instance of a user's class, whose iterator is asked for items only."""
+
+    def pairs(iterator: Any) -> Any:
+        before = next(iterator, _END)
+        if before is not _END:
+            while (item := next(iterator, _END)) is not _END:
+                yield before, item
+                before = item
+
+    return pairs(iter(iterable))
+
+
+_END = object()
+
+
 def batches(iterable: Any, n: int, *, strict: bool = False) -> Any:
     """itertools.batched, likewise"""
     if n < 1:
@@ -224,3 +240,20 @@ def batches(iterable: Any, n: int, *, strict: bool = False) -> Any:
             yield batch
 
     return made(iter(iterable))
+
+
+def batches_by_steps(iterable: Any, n: int, *, strict: bool = False) -> Any:
+    """The same of an instance of a user's class."""
+
+    def steps(iterator: Any) -> Any:
+        while (item := next(iterator, _END)) is not _END:
+            yield item
+
+    if n < 1:
+        raise ValueError("n must be at least one")
+    return batches(steps(iter(iterable)), n, strict=strict)
+
+
+def begun_twice(iterable: Any) -> Any:
+    """What `tee` goes through: it asks an iterator for its iterator, too."""
+    return iter(iter(iterable))

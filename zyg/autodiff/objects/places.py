@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from operator import is_, itemgetter
 from typing import Any
 
+from zyg.autodiff import objects
 from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import Unsupported
 
@@ -350,7 +351,8 @@ def _pairwise(iterable: Any) -> tuple[Any, Any]:
     if type(iterable) is list:
         whole = _Neighbours(iterable)
         return iteration.Direct(whole.steps(), whole, "pairwise"), None
-    return calls.call(keeping_items.neighbours, (iterable,))
+    by_steps = objects.stepped.asks(iterable)
+    return calls.call(keeping_items.neighbours_by_steps if by_steps else keeping_items.neighbours, (iterable,))
 
 
 def groups(function: Any, pools: list[list[Any]], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

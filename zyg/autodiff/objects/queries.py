@@ -21,6 +21,7 @@ from ..identity import note
 from ..trying import bodies
 from . import calls, fields_apart, foreign, later
 from .arithmetic import behind_answer, derives, find, find_special, is_python
+from .backs import run_shifted
 from .cotangents import DATES
 from .ordering import is_quiet
 from .passing import passes, passes_in_turn
@@ -240,7 +241,11 @@ def _contains(item: Any, container: Any) -> tuple[Any, Any]:
     if made is None:
         if _note_asked_by_hash(t):
             return _contains(item, container)
-        y, back = followed(operator.contains, (container, item))
+        if find_special(t, "__contains__") is None and _is_searched(t):
+            y, back = calls.call(_is_among, (container, item))
+            back = None if back is None else (run_shifted, back)
+        else:
+            y, back = followed(operator.contains, (container, item))
     else:
         y, back = made
         if type(y) is not bool:
@@ -252,6 +257,20 @@ def _contains(item: Any, container: Any) -> tuple[Any, Any]:
 @passes(lambda variables: [(_run_reversed,)])
 def _by_container(item: Any, container: Any) -> tuple[Any, Any] | None:
     return _by_method("__contains__", container, item)
+
+
+def _is_searched(cls: type) -> bool:
+    """Whether code of the user's gives the items that are looked through."""
+    method = find_special(cls, "__iter__")
+    return is_python(method) or (method is None and is_python(find(cls, "__getitem__")))
+
+
+def _is_among(container: Any, item: Any) -> bool:
+    for other in container:  # noqa: SIM110 (no generator stands between)
+        # (Run-time functions compare without asking for pullbacks: not so these of `operator`.)
+        if other is item or operator.truth(operator.eq(other, item)):
+            return True
+    return False
 
 
 def _truth_of_answer(y: Any) -> tuple[Any, Any]:

@@ -113,7 +113,7 @@ def _all_stay(xs: Iterable[Any], names: frozenset[str], depth: int, level: int =
         if not _NESTING.issuperset(kinds):
             others = [x for x in xs if type(x) not in _NESTING]
             if depth <= 0:  # then the class alone counts
-                others = [*{id(x) if isinstance(x, _OF_THEIR_OWN) else type(x): x for x in others}.values()]
+                others = [*{id(x) if issubclass(type(x), _OF_THEIR_OWN) else type(x): x for x in others}.values()]
             if not all(_stays(x, names, depth, level) for x in others):
                 return False
         if depth <= 0:
@@ -135,7 +135,7 @@ def _stays(x: Any, names: frozenset[str], depth: int, level: int = 0) -> bool:
     t = type(x)
     if t in PLAIN or _is_flat(x):
         return True
-    if isinstance(x, np.ndarray):
+    if issubclass(t, np.ndarray):
         return x.dtype.kind != "O"
     if t is type or t is FunctionType or t is BuiltinFunctionType:
         return True

@@ -57,7 +57,7 @@ _ROWS = frozenset({list, deque})
 
 def _among_complex(result: Any, items: Any) -> tuple[Any, ...] | None:
     """The items if they have a complex result: the cotangents of real ones among them are real."""
-    return tuple(items) if isinstance(result, (complex, np.complexfloating)) else None
+    return tuple(items) if issubclass(type(result), (complex, np.complexfloating)) else None
 
 
 def _added(items: Any, total: Any) -> Any:

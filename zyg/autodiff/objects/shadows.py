@@ -232,7 +232,7 @@ class Shadows:
         """The shadow of the attributes of an object that has none yet."""
         made = CLASSES.get(id(type(x)))
         if made is None or made.__asked__:
-            if isinstance(x, (ModuleType, Holder)):
+            if issubclass(type(x), (ModuleType, Holder)):
                 # Its attributes are the global variables of its functions, or in the dict of a shadow, which may be shared.
                 return self._share(x, x.__dict__)
             made = class_for(x, made)

@@ -98,11 +98,12 @@ def next_of(x: Any) -> tuple[Any, Any]:
 class ByIndex(Steps):
     """The old protocol: `x[0]`, `x[1]`, ... until IndexError or StopIteration."""
 
-    __slots__ = ("get", "index", "over")
+    __slots__ = ("get", "index", "over", "sequence")
     further = 1
 
     def __init__(self, x: Any):
         super().__init__()
+        self.sequence = x
         self.get = objects.arithmetic.find(type(x), "__getitem__").__get__(x, type(x))
         self.index = 0
         self.over = False
@@ -125,12 +126,11 @@ class ByIndex(Steps):
 class BackwardsByIndex(ByIndex):
     """The same from the last one on, as `reversed` takes them."""
 
-    __slots__ = ("sequence",)
+    __slots__ = ()
     further = -1
 
     def __init__(self, x: Any, length: int):
         super().__init__(x)
-        self.sequence = x
         self.index = length - 1
 
 

@@ -10,9 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from . import calls, conversions, draining, iteration, reach
+from .arithmetic import find, is_python
 from .calls import known
-from .cotangents import is_number
+from .cotangents import accumulate, is_number
 from .passing import passes
+from .reentry import undone
 from .stdlib_ import means
 
 
@@ -23,9 +25,40 @@ def _statistic(f: Callable[..., Any], slopes: Callable[[list[Any], Any], list[An
     def handler(data: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         if args or kwargs:
             return more(data, *args, **kwargs) if more else calls.call_foreign(f, data, *args, **kwargs)
+        if f is statistics.fmean and data_tells_its_length(data):
+            return _mean_of_many(data)
         items, drain = (conversions if f is statistics.fmean else draining).drained(data)
         y = f(items)
         return y, (_run_statistic, drain, items, y, slopes)
+
+
+def data_tells_its_length(data: Any) -> bool:
+    """Whether `fmean` asks code of the user's how many numbers there are."""
+    return type(data) not in iteration.SOURCES and is_python(find(type(data), "__len__"))
+
+
+def _mean_of_many(data: Any) -> tuple[Any, Any]:
+    """`fmean`, which asks for the length first."""
+    count, asked = calls.call(len, (data,))
+    with undone((_run_asked, asked)):
+        total, added = calls.call(math.fsum, (data,))
+    with undone((_run_mean, asked, added, 1)):
+        if not count:
+            raise statistics.StatisticsError("fmean requires at least one data point")
+    return total / count, (_run_mean, asked, added, count)
+
+
+def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """An exception came behind that."""
+    calls.run(back[1], None, shadows)
+
+
+def _run_mean(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, asked, added, count = back
+    given = calls.run(added, None if d is None else d / count, shadows)
+    first = calls.run(asked, None, shadows)
+    of_data = accumulate(None if given is None else given[1], None if first is None else first[1])
+    return None, of_data
 
 
 def _run_statistic(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

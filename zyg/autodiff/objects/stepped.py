@@ -58,6 +58,11 @@ def pairs_of_begun(made: tuple[Any, Any]) -> tuple[Any, Any]:
     return inner, rec if back is None else (_run_made, back[1], NOTHING if rec is None else rec)
 
 
+def asks(x: Any) -> bool:
+    """Whether code of the user's says what something is gone through by."""
+    return type(x) not in SOURCES and is_python(find_special(type(x), "__iter__"))
+
+
 def has_steps(x: Any) -> bool:
     """Whether the items come from a `__next__` that is differentiated."""
     return not isinstance(x, Iterator) and is_python(find(type(x), "__next__"))

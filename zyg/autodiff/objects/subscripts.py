@@ -469,16 +469,30 @@ settle(_run_set_part, "zyg_pull_set", *ABOUT)
 
 
 def _set_slice(x: Any, key: slice, value: Any) -> Any:
-    by_itself = is_python(find(type(value), "__next__"))  # only an iterator is asked for its length
-    iterator, rec = iteration.listed(value) if by_itself else iteration.pairs(value)
+    first = None
+    if type(value) not in iteration.SOURCES:
+        # CPython makes a list of the iterator: that is asked for its iterator, too, and for its length.
+        method = find_special(type(value), "__iter__")
+        if is_python(method) or (method is None and is_python(find(type(value), "__getitem__"))):
+            value, first = iteration.record_iter(value)
+    with reentry.undone((run_nothing_flows, first) if first is not None else iteration.NOTHING):
+        iterator, rec = iteration.listed(value)
     both = list(zip(iterator, repeat(None)) if rec is None else iterator)
     start, stop, step = key.indices(len(x))
     items = [v for v, _ in both]
     base_of(x).__setitem__(x, key, items if isinstance(x, list) else type(x)(x.typecode, items))
     backs = [b for _, b in both]
+    if first is not None:
+        rec = (_run_of_iterator, rec, first)
     if step == 1:
         return (run_set_slice, x, start, max(stop, start), backs, rec)
     return (run_set_strided, x, range(start, stop, step), backs, rec)
+
+
+def _run_of_iterator(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, rec, begun = back
+    whole = None if rec is None else rec[0](rec, None, shadows)
+    return calls.run(begun, None if whole is None else whole[0], shadows)
 
 
 def run_set_slice(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -97,7 +97,15 @@ def record_unpack_rest(x: Any, before: int, after: int) -> tuple[Any, ...]:
             *x[end:],
             (run_parts_of_tuple if t is tuple else run_parts_of_list, x, before, end, rest),
         )
-    return (_rest_of_iterator if is_python(find(type(x), "__next__")) else with_rest)(x, before, after)
+    return (_rest_of_iterator if _steps_by_methods(t) else with_rest)(x, before, after)
+
+
+def _steps_by_methods(cls: type) -> bool:
+    """Whether code of the user's says what instances of a class are gone through by, or gives the items."""
+    if cls in iteration.SOURCES:
+        return False
+    method = find(cls, "__iter__")
+    return is_python(method) or is_python(find(cls, "__next__" if method is not None else "__getitem__"))
 
 
 def run_parts_of_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -125,9 +133,10 @@ def run_parts_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
                 shadows.add_item(x, index, c)
 
 
-def with_rest(x: Any, before: int, after: int) -> tuple[Any, ...]:
-    """The items before and after the rest, the rest in a list, and their back; `x` is asked for its iterator once."""
-    iterator, rec = iteration.pairs(x) if before or after else iteration.listed(x)
+def with_rest(x: Any, before: int, after: int, listed: bool = False) -> tuple[Any, ...]:
+    """The items before and after the rest, the rest in a list, and their back; `x` is asked for its iterator once. `listed`: for its
+    length, too."""
+    iterator, rec = iteration.listed(x) if listed or not (before or after) else iteration.pairs(x)
     items, backs = [], []
     with reentry.undone((_run_left, backs, rec)):
         if rec is None:
@@ -165,7 +174,7 @@ def _rest_of_iterator(x: Any, before: int, after: int) -> tuple[Any, ...]:
                 wanted = f"at least {before + after}"
                 raise ValueError(f"not enough values to unpack (expected {wanted}, got {k})")
             items.append(item)
-        *others, inner = with_rest(iterator, 0, after)
+        *others, inner = with_rest(iterator, 0, after, True)
     return (*items, *others, (_run_rest_of_iterator, entered, backs, inner))
 
 

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 import zyg
+from zyg.backend import pullbacks
 from zyg.backend.llvm import cache as disk
 from zyg.backend.opcodes import UNBOUND
 from zyg.backend.pulls import State
@@ -214,7 +215,14 @@ def _is_of_the_user(obj: Any) -> bool:
 
 def _held() -> list[tuple[Any, Any]]:
     """What is not found under a name of its own, with one."""
-    return [(("bodies",), bodies), (("unbound",), UNBOUND), *_of_modules(len(sys.modules), len(objects.RECORD))]
+    return [
+        *((("bodies",), bodies), (("unbound",), UNBOUND), *_MARKS),
+        *_of_modules(len(sys.modules), len(objects.RECORD)),
+    ]
+
+
+# What stands for pullbacks, and is told by its identity.
+_MARKS = [(("mark", name), getattr(pullbacks, name)) for name in ("HELD", "NOTHING", "PLAIN", "STEP", "VIEWED")]
 
 
 @lru_cache(1)
