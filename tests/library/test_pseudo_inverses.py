@@ -171,6 +171,59 @@ def test_polyfit_with_a_limit():
         check(f, np.array([0.0, 0.3, 0.9, 1.4]), np.array([1.0, -2.0, 1.0, 2.0]))
 
 
+BESIDE_LIMITS = [-1.0, 0.0, -np.inf, 1.0, 2.5, np.inf]  # LAPACK takes machine precision instead
+
+
+@pytest.mark.parametrize("kind", ["f", "d"])
+def test_limits_as_lapack_takes_them(kind):
+    def f(a, b, rcond):
+        return L.lstsq(a, b, rcond=rcond)
+
+    b = np.array([1.0, 2.0, 4.0]).astype(kind)
+    for rcond in (*BESIDE_LIMITS, -1, 0, 3, False, True, np.nan, 0.3, np.array(0.3), 2.0**-53):
+        for last in (4.5, 4.0):
+            a = np.array([[1.0, 2.0], [2.0, last], [3.0, 6.0]]).astype(kind)
+            wanted, found = f(a, b, rcond), zyg.jit(f)(a, b, rcond)
+            if last == 4.0 and wanted[2] == 2:  # rounding errors alone
+                assert found[2] == 2
+                continue
+            for one, other in zip(wanted, found):
+                assert np.shape(one) == np.shape(other)
+                assert other.dtype == one.dtype
+                assert np.allclose(one, other, atol=1e-6 if kind == "f" else 1e-12)
+
+
+def test_polyfit_with_limits_as_lapack_takes_them():
+    def f(y, rcond):
+        return np.polyfit(np.array([0.0, 1.0, 2.0, 4.0, 5.0]), y, 2, rcond)
+
+    y = np.array([1.0, 3.0, 2.0, 5.0, 4.0])
+    for rcond in BESIDE_LIMITS:
+        assert np.allclose(zyg.jit(f)(y, rcond), f(y, rcond))
+
+
+def test_derivatives_without_a_limit():
+    def f(a, rcond):
+        return weighed(L.lstsq(a, a[:, 0] + np.cos(np.arange(4)), rcond)[0])
+
+    a, d = with_values(4, 3, (3.0, 0.9, 0.4)), numbers(4, 3, seed=1)
+    for rcond in BESIDE_LIMITS:
+        wanted = along(lambda a: f(a, rcond), a, d)  # noqa: B023
+        assert inner(zyg.gradient(f, a, rcond)[0], d) == pytest.approx(wanted[0], rel=1e-7)
+    check(lambda a: f(a, 1.0), a, d)
+
+
+def test_lstsq_of_float32_in_double():
+    """Which cuts off what is beneath the last place of a double."""
+    a = np.array([[1.0, 0.0], [0.0, 2.0**-25], [0.0, 0.0]], np.float32)
+    f = lambda a, b: L.lstsq(a, b)[0]
+    b = np.array([1.0, 2.0, 4.0], np.float32)
+    assert np.allclose(zyg.jit(f)(a, b), f(a, b))
+    found = zyg.grad(lambda b: np.sum(f(a, b)))(b)
+    assert found.dtype == np.float32
+    assert np.allclose(found, [1.0, 2.0**25, 0.0])
+
+
 @pytest.mark.parametrize("f", [lambda a: L.pinv(a, rcond=0.5), lambda a: L.pinv(a + a.T, 0.5, True)])
 def test_of_float32(f):
     a = with_values(3, 3, (3.0, 2.0, 0.4))
