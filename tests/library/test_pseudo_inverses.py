@@ -130,6 +130,51 @@ def test_pinv_of_stacks():
     check(hermitian_pinv, b, b[::-1] + 0.0)
 
 
+STACK = np.stack([hermitian(values) for values in ((3.0, 2.0, 0.4), (1.0, 1.0, 0.5), (4.0, 1.0, -0.1))])
+
+
+@pytest.mark.parametrize("is_hermitian", [False, True])
+def test_a_limit_for_each_matrix(is_hermitian):
+    def f(a, limits):
+        return weighed(L.pinv(a, rcond=limits, hermitian=is_hermitian))
+
+    d = STACK[::-1] + 0.0
+    for limits in (np.array([0.3, 0.6, 0.01]), np.array([0.3])):
+        assert f(STACK, limits) == pytest.approx(zyg.jit(f)(STACK, limits))
+        wanted = along(lambda a: f(a, limits), STACK, d)  # noqa: B023
+        assert inner(zyg.gradient(f, STACK, limits)[0], d) == pytest.approx(wanted[0], rel=1e-6)
+    check(lambda a: f(a, np.array([0.3, 0.6, 0.01])), STACK, d)
+    in_list = lambda a, x: L.pinv(a, rtol=[0.3, x, 0.01], hermitian=is_hermitian)
+    assert np.allclose(zyg.jit(in_list)(STACK, 0.6), in_list(STACK, 0.6))
+    two = lambda a, limits: L.pinv(np.stack([a, a[::-1]]), limits, is_hermitian)
+    for limits in (np.array([[0.3], [0.6]]), np.array([0.3, 0.6, 0.01])):
+        assert np.allclose(zyg.jit(two)(STACK, limits), two(STACK, limits))
+
+
+@pytest.mark.parametrize("limits", [np.array([0.3]), np.array([0.3, 0.4]), np.array([[0.3, 0.4, 0.1]])], ids=np.shape)
+@pytest.mark.parametrize("a", [STACK, STACK[0]], ids=np.ndim)
+def test_limits_that_do_not_fit(a, limits):
+    f = lambda a, limits: L.pinv(a, limits)
+    try:
+        wanted = f(a, limits)
+    except ValueError as e:
+        with pytest.raises(ValueError) as found:
+            zyg.jit(f)(a, limits)
+        assert str(found.value) == str(e)
+    else:
+        assert np.allclose(zyg.jit(f)(a, limits), wanted)
+
+
+@pytest.mark.parametrize("kind", ["f", "d"])
+def test_the_usual_limit(kind):
+    """1e-15 if nothing is said, whatever the type; with `rtol=None` by the type and the size."""
+    a = np.diag([1.0, 1e-10, 3e-16 if kind == "d" else 1e-20]).astype(kind)
+    for f in (lambda a: L.pinv(a), lambda a: L.pinv(a, rtol=None), lambda a: L.pinv(a, None, True)):
+        assert np.allclose(zyg.jit(f)(a), f(a))
+    with pytest.raises(ValueError, match="both set"):
+        zyg.jit(lambda a: L.pinv(a, 0.1, rtol=None))(a)
+
+
 @pytest.mark.parametrize("is_hermitian", [False, True])
 def test_where_the_rank_stays_below_the_full_one(is_hermitian):
     def f(v):
