@@ -130,6 +130,51 @@ def test_pinv_of_stacks():
     check(hermitian_pinv, b, b[::-1] + 0.0)
 
 
+STACK = np.stack([hermitian(values) for values in ((3.0, 2.0, 0.4), (1.0, 1.0, 0.5), (4.0, 1.0, -0.1))])
+
+
+@pytest.mark.parametrize("is_hermitian", [False, True])
+def test_a_limit_for_each_matrix(is_hermitian):
+    def f(a, limits):
+        return weighed(L.pinv(a, rcond=limits, hermitian=is_hermitian))
+
+    d = STACK[::-1] + 0.0
+    for limits in (np.array([0.3, 0.6, 0.01]), np.array([0.3])):
+        assert f(STACK, limits) == pytest.approx(zyg.jit(f)(STACK, limits))
+        wanted = along(lambda a: f(a, limits), STACK, d)  # noqa: B023
+        assert inner(zyg.gradient(f, STACK, limits)[0], d) == pytest.approx(wanted[0], rel=1e-6)
+    check(lambda a: f(a, np.array([0.3, 0.6, 0.01])), STACK, d)
+    in_list = lambda a, x: L.pinv(a, rtol=[0.3, x, 0.01], hermitian=is_hermitian)
+    assert np.allclose(zyg.jit(in_list)(STACK, 0.6), in_list(STACK, 0.6))
+    two = lambda a, limits: L.pinv(np.stack([a, a[::-1]]), limits, is_hermitian)
+    for limits in (np.array([[0.3], [0.6]]), np.array([0.3, 0.6, 0.01])):
+        assert np.allclose(zyg.jit(two)(STACK, limits), two(STACK, limits))
+
+
+@pytest.mark.parametrize("limits", [np.array([0.3]), np.array([0.3, 0.4]), np.array([[0.3, 0.4, 0.1]])], ids=np.shape)
+@pytest.mark.parametrize("a", [STACK, STACK[0]], ids=np.ndim)
+def test_limits_that_do_not_fit(a, limits):
+    f = lambda a, limits: L.pinv(a, limits)
+    try:
+        wanted = f(a, limits)
+    except ValueError as e:
+        with pytest.raises(ValueError) as found:
+            zyg.jit(f)(a, limits)
+        assert str(found.value) == str(e)
+    else:
+        assert np.allclose(zyg.jit(f)(a, limits), wanted)
+
+
+@pytest.mark.parametrize("kind", ["f", "d"])
+def test_the_usual_limit(kind):
+    """1e-15 if nothing is said, whatever the type; with `rtol=None` by the type and the size."""
+    a = np.diag([1.0, 1e-10, 3e-16 if kind == "d" else 1e-20]).astype(kind)
+    for f in (lambda a: L.pinv(a), lambda a: L.pinv(a, rtol=None), lambda a: L.pinv(a, None, True)):
+        assert np.allclose(zyg.jit(f)(a), f(a))
+    with pytest.raises(ValueError, match="both set"):
+        zyg.jit(lambda a: L.pinv(a, 0.1, rtol=None))(a)
+
+
 @pytest.mark.parametrize("is_hermitian", [False, True])
 def test_where_the_rank_stays_below_the_full_one(is_hermitian):
     def f(v):
@@ -169,6 +214,59 @@ def test_polyfit_with_a_limit():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of NumPy: "Polyfit may be poorly conditioned"
         check(f, np.array([0.0, 0.3, 0.9, 1.4]), np.array([1.0, -2.0, 1.0, 2.0]))
+
+
+BESIDE_LIMITS = [-1.0, 0.0, -np.inf, 1.0, 2.5, np.inf]  # LAPACK takes machine precision instead
+
+
+@pytest.mark.parametrize("kind", ["f", "d"])
+def test_limits_as_lapack_takes_them(kind):
+    def f(a, b, rcond):
+        return L.lstsq(a, b, rcond=rcond)
+
+    b = np.array([1.0, 2.0, 4.0]).astype(kind)
+    for rcond in (*BESIDE_LIMITS, -1, 0, 3, False, True, np.nan, 0.3, np.array(0.3), 2.0**-53):
+        for last in (4.5, 4.0):
+            a = np.array([[1.0, 2.0], [2.0, last], [3.0, 6.0]]).astype(kind)
+            wanted, found = f(a, b, rcond), zyg.jit(f)(a, b, rcond)
+            if last == 4.0 and wanted[2] == 2:  # rounding errors alone
+                assert found[2] == 2
+                continue
+            for one, other in zip(wanted, found):
+                assert np.shape(one) == np.shape(other)
+                assert other.dtype == one.dtype
+                assert np.allclose(one, other, atol=1e-6 if kind == "f" else 1e-12)
+
+
+def test_polyfit_with_limits_as_lapack_takes_them():
+    def f(y, rcond):
+        return np.polyfit(np.array([0.0, 1.0, 2.0, 4.0, 5.0]), y, 2, rcond)
+
+    y = np.array([1.0, 3.0, 2.0, 5.0, 4.0])
+    for rcond in BESIDE_LIMITS:
+        assert np.allclose(zyg.jit(f)(y, rcond), f(y, rcond))
+
+
+def test_derivatives_without_a_limit():
+    def f(a, rcond):
+        return weighed(L.lstsq(a, a[:, 0] + np.cos(np.arange(4)), rcond)[0])
+
+    a, d = with_values(4, 3, (3.0, 0.9, 0.4)), numbers(4, 3, seed=1)
+    for rcond in BESIDE_LIMITS:
+        wanted = along(lambda a: f(a, rcond), a, d)  # noqa: B023
+        assert inner(zyg.gradient(f, a, rcond)[0], d) == pytest.approx(wanted[0], rel=1e-7)
+    check(lambda a: f(a, 1.0), a, d)
+
+
+def test_lstsq_of_float32_in_double():
+    """Which cuts off what is beneath the last place of a double."""
+    a = np.array([[1.0, 0.0], [0.0, 2.0**-25], [0.0, 0.0]], np.float32)
+    f = lambda a, b: L.lstsq(a, b)[0]
+    b = np.array([1.0, 2.0, 4.0], np.float32)
+    assert np.allclose(zyg.jit(f)(a, b), f(a, b))
+    found = zyg.grad(lambda b: np.sum(f(a, b)))(b)
+    assert found.dtype == np.float32
+    assert np.allclose(found, [1.0, 2.0**25, 0.0])
 
 
 @pytest.mark.parametrize("f", [lambda a: L.pinv(a, rcond=0.5), lambda a: L.pinv(a + a.T, 0.5, True)])

@@ -214,3 +214,32 @@ def test_gradients_of_gradients_where_places_come_from_one_branch_or_another(fun
     twice = lambda x: zyg.grad(lambda x: np.sum(w * slope(x)))(x)
     np.testing.assert_allclose(zyg.jit(twice)(x), expected)
     np.testing.assert_allclose(zyg.hvp(lambda x: np.sum(function(x) ** 3), x, w), expected)
+
+
+SINGLE = np.random.default_rng(2).normal(size=(3, 4)).astype(np.float32)
+FRACTIONS = [
+    lambda x: np.percentile(x, [10, 20], axis=1),
+    lambda x: np.percentile(x, np.array([10.0, 77.7]), axis=0),
+    lambda x: np.percentile(x, 10.7, axis=1),
+    lambda x: np.percentile(x, 77),
+    lambda x: np.percentile(x, np.float32(77.7), axis=1),
+    lambda x: np.quantile(x, [0.777, 0.1], axis=0),
+    lambda x: np.quantile(x, 0.71, method="hazen", axis=1),
+    lambda x: np.quantile(x, [0.3, 0.71], method="midpoint", axis=1),
+    lambda x: np.nanpercentile(x, [10, 20], axis=1),
+    lambda x: np.nanquantile(x, 0.31, axis=0),
+    lambda x: np.median(x, axis=1),
+    lambda x: np.nanmedian(x, axis=0),
+]
+
+
+@pytest.mark.parametrize("which", range(len(FRACTIONS)))
+def test_what_is_between_elements_of_float32_is_rounded_as_numpy_rounds_it(which):
+    f = FRACTIONS[which]
+    expected, found = f(SINGLE), zyg.jit(f)(SINGLE)
+    assert np.asarray(found).dtype == np.asarray(expected).dtype
+    assert np.array_equal(found, expected)
+    wanted = zyg.grad(lambda x: np.sum(f(x) ** 2))(SINGLE.astype(float))
+    gradient = zyg.grad(lambda x: np.sum(f(x) ** 2))(SINGLE)
+    assert gradient.dtype == np.float32
+    assert np.allclose(gradient, wanted, rtol=1e-5, atol=1e-6)

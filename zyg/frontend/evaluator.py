@@ -50,6 +50,9 @@ class Inference:
         # Instructions by which growing lists change what they are made of; those that put arrays into lists (listed.py).
         self.listings: set[Instr] = set()
         self.pooled: set[Instr] = set()
+        self.lost: set[str] = (
+            set()
+        )  # attributes of arrays that some have no more that were put into growing lists (pools.py)
         self.grown: set[Instr] = set()
         self.row_stores: set[Instr] = set()
         # Instructions that look at an array of which a copy of all windows is made, and these (listed.py).

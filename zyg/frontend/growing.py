@@ -19,6 +19,7 @@ from zyg.ir.core import Instr, Value, array_type, const
 from zyg.ir.records import record as as_record
 from zyg.ir.types import I64, Array, Scalar
 
+from . import pools as pools_
 from .meeting import join_numbers, joined_number, met
 from .merging import DEFAULT, Merge, State
 from .scalars import scalar_value
@@ -128,8 +129,8 @@ class Layout:
     columns, `pools` those of the elements of arrays. Layouts of the same item type are equal.
 
     The record of a list holds its length, the columns, and for each pool how much of it is used, and the pool itself.  An array
-    has columns for where it begins and for the lengths of its axes; and, if it is not known to be in C order, for its strides, all 0
-    if it is: `orders` says which leaves these are.
+    has columns for where it begins and for the lengths of its axes; and, if it is not known to be in C order, for its room and its
+    strides (pools.py): `orders` says which leaves these are.
     """
 
     def __init__(
@@ -145,7 +146,7 @@ class Layout:
         self.orders = orders
 
     def places(self) -> list[tuple[int, int]]:
-        """Of each leaf how many that are no strides come before it, and of those that are strides the axis, else -1."""
+        """Of each leaf how many that are in no order come before it, and of those that are which of the order's, else -1."""
         result: list[tuple[int, int]] = []
         before = axis = 0
         for n in range(len(self.leaves)):
@@ -233,12 +234,12 @@ def common_layout(items: list[Abstract], e: Evaluator | None = None) -> Layout |
         if isinstance(first, ArrayValue):
             if any(v.head() != first.head() for v in vs):
                 return None
-            usual = e is None or all(lies_in_order(e, v.value) for v in vs if isinstance(v, ArrayValue))
+            usual = e is None or all(pools_.lies_in_order(e, v.value) for v in vs if isinstance(v, ArrayValue))
             own = Array(first.type.dtype, first.type.ndim, "C" if usual else "A")
             leaves.extend([(I64, False)] * (1 + own.ndim))
             if not usual:
-                orders.update(range(len(leaves), len(leaves) + own.ndim))
-                leaves.extend([(I64, False)] * own.ndim)
+                orders.update(range(len(leaves), len(leaves) + 1 + own.ndim))
+                leaves.extend([(I64, False)] * (1 + own.ndim))
             pools.append(own.dtype)
             return ArrayValue(Value(own))
         if isinstance(first, (TupleValue, StructValue, DictValue, ComplexValue, ComplexArrayValue)):
@@ -257,12 +258,6 @@ def common_layout(items: list[Abstract], e: Evaluator | None = None) -> Layout |
         return None
     example = join(items)
     return None if example is None else Layout(example, tuple(leaves), tuple(pools), frozenset(orders))
-
-
-def lies_in_order(e: Evaluator, array: Value) -> bool:
-    from .orders import sorted_strides  # on demand: only arrays have an order
-
-    return array_type(array).ndim < 2 or sorted_strides(e, array, repeats=False)
 
 
 def item_leaves(v: Abstract, layout: Layout) -> list[tuple[Abstract, Abstract]]:
@@ -339,7 +334,8 @@ def growing_fields(merged: Record, other: Any, heap: Heap) -> Any:
 
 
 def _in_c_order(other: Record) -> Any:
-    """A column of strides for arrays of which none were kept."""
+    """A column of rooms, or of strides, for arrays of which none were kept."""
+    assert pools_.IN_C_ORDER == 0
     return lambda e: e.op("alloc", e.dim(other.fields[1], 0), type=Array(I64, 1), fill="zeros")
 
 
@@ -382,51 +378,23 @@ def _store(
                 head = Array(array_type(column).dtype, 1, "A")
                 part = e.op("view", column, const(0), leaf.length, const(1), type=head, spec="s")
                 values.append(pools[at][0])
-                pools[at] = _pooled(e, *pools[at], part, [leaf.length])
+                pools[at] = pools_.put(e, *pools[at], part, [leaf.length], None)
                 at += 1
         elif isinstance(leaf, ArrayValue):
             lengths = [e.dim(leaf.value, axis) for axis in range(leaf.type.ndim)]
             values += [pools[at][0], *lengths]
-            pools[at] = _pooled(e, *pools[at], leaf.value, lengths)
-            at += 1
+            order = None
             if isinstance(example, ArrayValue) and example.type.layout != "C":
-                from .orders import stride
-
-                values += [stride(e, leaf.value, axis).bytes for axis in range(len(lengths))]
+                order = pools_.order_of(e, leaf.value, lengths)
+                values += [order[0], *order[1]]
+            if leaf.type.layout != "C":
+                e.inference.lost |= {"strides", "flags"} if order is None else {"strides"}
+            pools[at] = pools_.put(e, *pools[at], leaf.value, lengths, order)
+            at += 1
         else:
             values.append(scalar_value(e, leaf, layout.leaves[len(values)][0]))
     for column, value in zip(columns, values):
         listing(e, "store", column, value, position)
-
-
-def _pooled(e: Evaluator, fill: Value, pool: Value, array: Value, lengths: list[Value]) -> tuple[Value, Value]:
-    """A pool, made larger if need be, with the elements of an array behind those that it has."""
-    assert isinstance(pool.type, Array)
-    size: Value = const(1)
-    for length in lengths:
-        size = e.op("mul", size, length)
-    end = e.op("add", fill, size)
-    room = e.dim(pool, 0)
-
-    def larger() -> Abstract:
-        double = e.op("mul", room, const(2))
-        wanted = e.op("select", e.op("gt", end, double), end, double)
-        return ArrayValue(copied_part(e, pool, const(0), fill, wanted))
-
-    found = e.if_else(e.op("gt", end, room), larger, lambda: ArrayValue(pool))
-    assert isinstance(found, ArrayValue)
-    part = listing_view(e, found.value, fill, size, Array(array_type(pool).dtype, 1))
-    to = e.op("reshape", part, *lengths, type=Array(array_type(pool).dtype, len(lengths)))
-    e.inference.listings.add(e.latest)
-    e.inference.pooled.add(listing(e, "copyto", to, array))
-    return end, found.value
-
-
-def _from_pool(e: Evaluator, pool: Value, start: Value, size: Value, lengths: list[Value]) -> Value:
-    """An array whose elements stand in a pool."""
-    assert isinstance(pool.type, Array)
-    part = e.op("view", pool, start, size, const(1), type=Array(pool.type.dtype, 1), spec="s")
-    return e.op("reshape", part, *lengths, type=Array(pool.type.dtype, len(lengths)))
 
 
 def _converted(other: Record, i: int, scalar: Scalar) -> Any:
@@ -525,7 +493,7 @@ def growing_item(e: Evaluator, v: Reference, position: Value) -> Abstract:
             assert example.layout is not None
             count = e.op("load", next(values), position)
             starts = [e.op("load", next(values), position) for _ in example.layout.leaves]
-            own = [_from_pool(e, next(data)[1], start, count, [count]) for start in starts]
+            own = [pools_.take(e, next(data)[1], start, [count]) for start in starts]
             id = e.new_id("listed")
             of_table = e.heap[v.id].state
             row = ROW if is_table(e.heap[v.id]) and not of_table & GIVEN else 0  # and not in a tuple
@@ -534,33 +502,16 @@ def growing_item(e: Evaluator, v: Reference, position: Value) -> Abstract:
             return Reference(id)
         if isinstance(example, ArrayValue):
             start, *lengths = [e.op("load", next(values), position) for _ in range(1 + example.type.ndim)]
-            size: Value = const(1)
-            for length in lengths:
-                size = e.op("mul", size, length)
-            item = _from_pool(e, next(data)[1], start, size, lengths)
-            if example.type.layout != "C":
-                _seems_to_have(e, item, lengths, [e.op("load", next(values), position) for _ in lengths])
-            return ArrayValue(item)
+            pool = next(data)[1]
+            if example.type.layout == "C":
+                return ArrayValue(pools_.take(e, pool, start, lengths))
+            room, *strides = [e.op("load", next(values), position) for _ in range(1 + example.type.ndim)]
+            return ArrayValue(pools_.take_in_order(e, pool, start, lengths, room, strides))
         parts = example.parts()
         built = example.with_parts([build(p) for p in parts]) if parts else example
         return _taken_out(e, built) if isinstance(built, DictValue) else built
 
     return build(layout.example)
-
-
-def _seems_to_have(e: Evaluator, item: Value, lengths: list[Value], strides: list[Value]) -> None:
-    """What is made of an array out of a list lies as if it still were the array that was put in."""
-    from .orders import OfAnItem
-    from .strides import Stride
-
-    step: Value = const(max(1, array_type(item).dtype.bits // 8))
-    in_order: Value = const(True)
-    usual: list[Value] = []
-    for length, own in zip(reversed(lengths), reversed(strides)):
-        usual.insert(0, step)
-        step = e.op("mul", step, length)
-        in_order = e.op("and", in_order, e.op("eq", own, const(0)))
-    e.seeming[item] = OfAnItem([Stride(e.op("select", in_order, c, own)) for c, own in zip(usual, strides)])
 
 
 def _taken_out(e: Evaluator, v: DictValue) -> Reference:

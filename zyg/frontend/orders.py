@@ -298,31 +298,21 @@ def sorted_strides(e: Evaluator, array: Value, repeats: bool = True, seeming: bo
 
 def seems(e: Evaluator, array: Value) -> bool:
     """Whether an array, or what it is a view of, is a copy where NumPy's is a view."""
-    return _seeming(e, array) is not None
-
-
-def _seeming(e: Evaluator, array: Value) -> Value | None:
     while array not in e.seeming:
         op, operands, _ = e.shaped.get(array, ("", (), {}))
         if op not in VIEWS:
-            return None
+            return False
         array = operands[0]
-    return array
+    return True
 
 
-class OfAnItem(tuple[Stride, ...]):
-    """The strides that an array out of a list of run-time length had when it was put in."""
-
-    __slots__ = ()
-
-
-def refuse_item(e: Evaluator, a: Abstract) -> None:
-    """For what tells how an array itself lies: one that is out of such a list lies in C order here."""
-    found = _seeming(e, memory(a).value) if e.seeming else None
-    if found is not None and isinstance(e.seeming[found], OfAnItem) and not (e.frame is not None and e.frame.library):
+def refuse_lost(e: Evaluator, what: str) -> None:
+    """For `strides` and `flags`, which tell gaps between elements: arrays that were put into a list of run-time length have others when
+    they are taken out (pools.py), and it is not known which arrays those are."""
+    if what in e.inference.lost and not (e.frame is not None and e.frame.library):
         raise e.refuse(
-            "how an array lies in memory that is out of a list whose length is not known when compiling",
-            hint="make an array of the list: np.stack(xs)",
+            f"the {what} of an array where arrays are put into a list whose length is not known when compiling that are not contiguous",
+            hint="put copies into the list, or make an array of it: np.stack(xs)",
         )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from types import CellType, FunctionType, MethodType
 from typing import Any
 
-from . import attributes, calls, later, native, reentry, subscripts
+from . import attributes, calls, native, reentry
 from .arithmetic import find_special
+from .cotangents import accumulate
 
 
 def record_get_cell(cell: CellType, name: str = "") -> tuple[Any, Any]:

@@ -57,7 +57,7 @@ def _value(v: Abstract) -> Value:
 
 @emits(np.ndarray.strides)
 def strides(e: Evaluator, a: Abstract) -> Abstract:
-    orders.refuse_item(e, a)
+    orders.refuse_lost(e, "strides")
     array = arrays.memory(a).value
     return TupleValue(tuple(Number(e.op("stride", array, axis=axis)) for axis in range(arrays.ndim(a))))
 
@@ -100,5 +100,5 @@ def flat(e: Evaluator, a: Abstract) -> Abstract:
 
 @emits(np.ndarray.flags)
 def flags(e: Evaluator, a: Abstract) -> Abstract:
-    orders.refuse_item(e, a)
+    orders.refuse_lost(e, "flags")
     return FlagsValue(a)

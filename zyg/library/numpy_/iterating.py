@@ -67,10 +67,12 @@ def nditer(op: Any) -> Any:
 
 
 def lies_in_order(a: Any) -> bool:
-    """Whether the type of an array tells that it is contiguous."""
+    """Whether the type of an array tells that it is contiguous, and it was, if it comes from a list (frontend/pools.py)."""
     return a.flags.c_contiguous
 
 
 @emits(lies_in_order)
 def _lies_in_order(e: Evaluator, a: Abstract) -> Abstract:
-    return Known(isinstance(a, arrays.ARRAYS) and arrays.memory(a).type.layout == "C")
+    return Known(
+        isinstance(a, arrays.ARRAYS) and arrays.memory(a).type.layout == "C" and "flags" not in e.inference.lost
+    )

@@ -24,7 +24,20 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     if x.shape[0] != y.shape[0]:
         raise np.linalg.LinAlgError("Incompatible dimensions")
     x, y = of_one_type(x, y)
-    return least_squares(x, y, default_rcond(x) if rcond is None else rcond)
+    if x.dtype == np.float32:  # NumPy has it done in double
+        wide = x.astype(float)
+        best, squares, rank, values = least_squares(wide, y.astype(float), limit_of_lapack(wide, rcond))
+        return best.astype(x.dtype), squares.astype(x.dtype), rank, values.astype(x.dtype)
+    return least_squares(x, y, limit_of_lapack(x, rcond))
+
+
+def limit_of_lapack(x: Any, rcond: Any) -> Any:
+    """What gelsd multiplies the largest singular value by, to cut off those up to the product. nan cuts off none."""
+    if rcond is None:
+        return default_rcond(x)
+    if rcond <= 0 or rcond >= 1:
+        return 2.0**-53  # the precision of a double: half of np.finfo's eps
+    return float(rcond) if rcond == rcond else -1.0
 
 
 @shared_with_adjoint

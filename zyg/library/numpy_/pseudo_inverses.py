@@ -36,25 +36,38 @@ from .triangular import squared
 
 
 @implements(np.linalg.pinv)
-def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Any:
     x = matrices(a, "np.linalg.pinv")
-    if rcond is not None and rtol is not None:
-        raise ValueError("`rtol` and `rcond` can't be both set.")
-    given = rtol if rcond is None else rcond
-    limit = default_rcond(x) if given is None else given
+    if rcond is not None:
+        if rtol is not np._NoValue:
+            raise ValueError("`rtol` and `rcond` can't be both set.")
+        limit = rcond
+    elif rtol is np._NoValue:
+        limit = 1e-15
+    else:
+        limit = default_rcond(x) if rtol is None else rtol
+    limits = limit_of_each(x, np.asarray(limit))
     if hermitian:
         x = square(x, "np.linalg.pinv")
         half = 0.5 * (np.tril(x, -1) + np.tril(x))  # of its diagonal a half
-        return pinv_stack(half + conj_swapped(half), limit, True)
-    return pinv_stack(x, limit, False)
+        return pinv_stack(half + conj_swapped(half), limits, True)
+    return pinv_stack(x, limits, False)
 
 
-def pinv_stack(x: Any, rcond: Any, hermitian: bool) -> Any:
+def limit_of_each(x: Any, limit: Any) -> Any:
+    """An array with the limit of each matrix of a stack, broadcast (and refused) as NumPy does for their singular values."""
+    stack = x.shape[:-2]
+    limits = np.empty((*stack, max(1, min(x.shape[-2], x.shape[-1]))))
+    np.add(limit[..., None] * np.ones((*stack, 1)), 0.0, out=limits)
+    return limits[..., 0]
+
+
+def pinv_stack(x: Any, limits: Any, hermitian: bool) -> Any:
     if x.ndim == 2:
-        return pseudo_inverse(x, rcond, hermitian)
+        return pseudo_inverse(x, limits[()], hermitian)
     made = np.empty((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
     for i in range(len(x)):
-        made[i] = pinv_stack(x[i], rcond, hermitian)
+        made[i] = pinv_stack(x[i], limits[i], hermitian)
     return made
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zyg.frontend import arrays, lists, orders
+from zyg.frontend import arrays, lists
 from zyg.frontend.arrays import shape_argument
 from zyg.frontend.edges import array_as
 from zyg.frontend.scalars import scalar_value
@@ -74,8 +74,6 @@ def _reshaped(e: Evaluator, a: Abstract, shape: list[Value], order: Abstract, ap
 def _in_order(e: Evaluator, a: Abstract, order: Abstract, taken: Callable[[bool], Abstract]) -> Abstract:
     """What is `taken` of an array's elements in Fortran order or in C order, which may depend on how they lie in memory."""
     letter, ndim = order_of(e, order), arrays.ndim(a)
-    if letter in ("A", "K") and ndim > 1:
-        orders.refuse_item(e, a)
     if letter not in ("A", "K") or arrays.memory(a).type.layout == "C" or ndim < 2:
         return taken(letter == "F")
     if letter == "A":

@@ -201,10 +201,10 @@ def quantiles_wanted(rows: Any, q: Any, without_nan: bool, method: str, element:
 
 
 @unchecked
-def at_quantiles(rows: Any, order: Any, q: Any, without_nan: bool, method: str, element: bool) -> Any:
+def at_quantiles(rows: Any, order: Any, q: Any, without_nan: bool, method: str, element: bool, like: Any) -> Any:
     """Of ordered rows, what stands at the fractions q of their length, an element or between two of them; of a row with a nan a
-    nan, or what its numbers alone would give."""
-    result = np.empty((len(q), rows.shape[0]), rows.dtype)
+    nan, or what its numbers alone would give. Numbers have the type of `like`, their differences that of the rows, as NumPy's do."""
+    result = np.empty((len(q), rows.shape[0]), like.dtype)
     for i in range(rows.shape[0]):
         n = numbers(rows, order, i) if without_nan else rows.shape[1]
         last = ranked(rows, order, i, n - 1) if n > 0 else rows.dtype.type(math.nan)
@@ -216,8 +216,8 @@ def at_quantiles(rows: Any, order: Any, q: Any, without_nan: bool, method: str, 
             else:
                 below, above, t = place_at(n, q[k], method)
                 x, y = ranked(rows, order, i, below), ranked(rows, order, i, above)
-                step = y - x
-                result[k, i] = x + step * t if t < 0.5 else y - step * (1.0 - t)
+                step, weight = y - x, like.dtype.type(t if t < 0.5 else 1.0 - t)
+                result[k, i] = x + step * weight if t < 0.5 else y - step * weight
     return result
 
 
@@ -238,7 +238,7 @@ def quantile_of(
     source, fractions = np.asarray(a), np.asarray(q)
     if source.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
-    element = method in DISCRETE
+    element, dtype = method in DISCRETE, source.dtype
     if fractions.dtype.kind in "iub":
         element = (
             element or method == "linear" or method in AT_ENDS and (fractions.ndim > 0 or fractions.dtype.kind == "b")
@@ -250,9 +250,11 @@ def quantile_of(
                 "logical_xor function instead."
             )
         # A fraction that is a Python float is as precise as the array.
-        source = source.astype(inexact_dtype(source, q))
+        dtype = inexact_dtype(source, q)
+        source = source.astype(inexact_dtype(source))
     rows, outer, kept = reduced_lines(source, axis)
-    found = quantiles_of_rows(rows, fractions.ravel(), without_nan, method, element, message)
+    like = np.empty(0, dtype)
+    found = quantiles_of_rows(rows, fractions.ravel(), without_nan, method, element, message, like)
     shape = kept if constant(keepdims, "the flag keepdims") else outer
     if without_nan and fractions.ndim > 0 and len(outer) > 0:
         # As NumPy's lie: those of one line together.
@@ -264,7 +266,7 @@ def quantile_of(
 
 @shared_with_adjoint
 @unchecked
-def quantiles_of_rows(rows: Any, q: Any, without_nan: bool, method: str, element: bool, message: str) -> Any:
+def quantiles_of_rows(rows: Any, q: Any, without_nan: bool, method: str, element: bool, message: str, like: Any) -> Any:
     for k in range(len(q)):
         if not (0.0 <= q[k] <= 1.0):
             raise ValueError(message)
@@ -272,9 +274,9 @@ def quantiles_of_rows(rows: Any, q: Any, without_nan: bool, method: str, element
         raise IndexError("index -1 is out of bounds for axis 0 with size 0")
     if is_differentiated() and rows.dtype.kind == "f":
         order = quantile_places(cut(rows), cut(q), without_nan, method, element)
-        return at_quantiles(rows, order, q, without_nan, method, element)
+        return at_quantiles(rows, order, q, without_nan, method, element, like)
     ordered = quantile_rows(rows, cut(q), without_nan, method, element)
-    return at_quantiles(ordered, None, q, without_nan, method, element)
+    return at_quantiles(ordered, None, q, without_nan, method, element, like)
 
 
 def reshaped(a: Any, shape: Any) -> Any:
