@@ -25,7 +25,7 @@ def smallest_of_rows(x):
 def appended(x):
     found = []
     for r in x:
-        found.append(max(r))  # noqa: PERF401
+        found.append(max(r))
     return found
 
 
@@ -85,5 +85,7 @@ def test_derivatives(f):
 @pytest.mark.parametrize("f", [of_rows, by_key])
 def test_of_nothing(f):
     for g in (f, zyg.jit(f)):
-        with pytest.raises(ValueError, match=r"^(max\(\) arg is an empty sequence|max\(\) iterable argument is empty)$"):
+        with pytest.raises(
+            ValueError, match=r"^(max\(\) arg is an empty sequence|max\(\) iterable argument is empty)$"
+        ):
             g(np.zeros((2, 0)))
