@@ -45,6 +45,8 @@ def get_item(e: Evaluator, v: Abstract, key: Abstract) -> Abstract:
     v = settled(e, v, "'NoneType' object is not subscriptable")
     if isinstance(v, arrays.ARRAYS):
         return indexing.get_item(e, v, key)
+    if isinstance(v, flat.FlagsValue):
+        return flat.flag(e, v, key)
     if isinstance(v, flat.FlatValue):
         return flat.get_item(e, v, key)
     if isinstance(v, (Number, ComplexValue)) and v.numpy:
