@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from scipy import special
 
 import zyg
 from zyg.errors import Unsupported
@@ -50,6 +51,41 @@ def test_unknown_function_whose_result_is_used():
     text = refusal(f, F64)
     assert "the value of time.time(...), a function that native code does not know" in text
     assert "call it outside of the function" in text
+
+
+def returned_at_once(x):
+    return np.packbits(x > 0.0)
+
+
+def kept_and_returned(x):
+    found = np.unique_all(x + 1.0)  # the call
+    return found
+
+
+def of_a_ufunc(x):
+    y = x * 2.0
+    return special.eval_legendre(3, y)
+
+
+def in_a_callee(x):
+    return kept_and_returned(x * 2.0)
+
+
+def an_iterator(x):
+    y = x * 2.0
+    return iter(y)
+
+
+@pytest.mark.parametrize(
+    "f, line",
+    [(returned_at_once, "return np.packbits"), (kept_and_returned, "found = np.unique_all"), (of_a_ufunc, "return special.eval"),
+     (in_a_callee, "found = np.unique_all"), (an_iterator, "return iter(y)")],
+)  # fmt: skip
+def test_what_is_returned_and_cannot_be_is_shown_at_its_own_line(f, line):
+    with pytest.raises(Unsupported) as caught:
+        zyg.jit(f)(np.arange(3.0))
+    text = str(caught.value)
+    assert f"\n    {line}" in text and "^^^" in text
 
 
 def test_different_types_on_two_paths():

@@ -361,7 +361,7 @@ def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[s
     call_of_python(e, obj, args, keywords)
     if obj is builtins.print:
         return Known(None)
-    return ConflictValue(described, (described,), hint=hint)
+    return ConflictValue(described, (described,), hint, e.position)
 
 
 _METHODS_IN_C = (

@@ -101,6 +101,7 @@ class Evaluator:
         self.function = Function(name)
         self.builder = Builder(self.function)
         self.builder.at(self.builder.new_block("entry"))
+        self.left_at: Position | None = None  # the `return` of the function that was evaluated last, if it has one
         self.context = context
         self.heap: Heap = {}
         self.env: dict[Value, Abstract] = {}
@@ -414,6 +415,8 @@ class Evaluator:
         """Evaluate a function's body in place and give its result; control goes on behind it."""
         straight = self.is_straight
         self.run(frame, args)
+        places = {edge.position for edge in frame.exit.edges.values()}
+        self.left_at = places.pop() if len(places) == 1 else None
         value = self.finish(frame.exit)[0]
         self.keep_straight(straight)
         return value

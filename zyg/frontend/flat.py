@@ -176,3 +176,29 @@ class FlagsValue(AttributedValue):
         if name == "forc":
             return boolean(e.op("or", c, f))
         return boolean(e.op("and", f, e.op("not", c)))
+
+
+# The attributes that a key of `a.flags` stands for.
+_KEYS = dict.fromkeys(("C", "CONTIGUOUS", "C_CONTIGUOUS"), "c_contiguous")
+_KEYS |= dict.fromkeys(("F", "FORTRAN", "F_CONTIGUOUS"), "f_contiguous")
+_KEYS |= {
+    "W": "writeable",
+    "WRITEABLE": "writeable",
+    "A": "aligned",
+    "ALIGNED": "aligned",
+    "B": "behaved",
+    "BEHAVED": "behaved",
+}
+_KEYS |= {"FNC": "fnc", "FORC": "forc"}
+_OTHERS = ("O", "OWNDATA", "X", "WRITEBACKIFCOPY", "CA", "CARRAY", "FA", "FARRAY")
+
+
+def flag(e: Evaluator, v: FlagsValue, key: Abstract) -> Abstract:
+    """a.flags[key]"""
+    if not isinstance(key, Known):
+        raise e.refuse("a flag of an array by a name that is not known when compiling", hint="write the name out")
+    if key.object in _OTHERS:
+        raise e.refuse(f"flags[{key.object!r}] of an array", hint="known are " + ", ".join(map(repr, _KEYS)))
+    if key.object not in _KEYS:
+        e.throw("KeyError", "Unknown flag")
+    return v.attribute(e, _KEYS[key.object])

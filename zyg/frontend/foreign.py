@@ -41,7 +41,8 @@ def call_foreign(e: Evaluator, function: Any, args: list[Abstract], keywords: di
     call_of_python(e, function, args, keywords)
     name = qualified(function)
     what = f"the value of {name}(...), a function that native code does not know"
-    return ConflictValue(what, (what,), f"say what it returns with its rule: @zyg.adjoint({name}, returns=float)")
+    hint = f"say what it returns with its rule: @zyg.adjoint({name}, returns=float)"
+    return ConflictValue(what, (what,), hint, e.position)
 
 
 def result_type(e: Evaluator, function: Any, args: list[Abstract]) -> Type | None:

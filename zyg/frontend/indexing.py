@@ -295,13 +295,8 @@ def _checked_position(e: Evaluator, a: ArrayValue, axis: int, index: Value) -> V
 
 def slice_bounds(e: Evaluator, s: SliceValue, length: Value) -> tuple[Value, Value, Value]:
     """(start, number of items, step) of a slice of a sequence, clipped as Python does (PySlice_AdjustIndices)."""
-    start, stop, step = (settled_bound(e, p) for p in s.parts())
-    stride: Value = const(1) if step is None else step
-    # As PySlice_Unpack: the negative of a step is a number too.
+    start, stop, stride = _parts(e, s)
     if isinstance(stride, Const):
-        stride = const(max(stride.value, -(2**63 - 1)))
-        if stride.value == 0:
-            e.throw("ValueError", "slice step cannot be zero")
         left_out = _left_out(start, stop) if stride.value == 1 else None
         if left_out is not None:
             return _bounds(e, start, None, length, True)[0], _rest(e, length, left_out), stride
@@ -309,8 +304,6 @@ def slice_bounds(e: Evaluator, s: SliceValue, length: Value) -> tuple[Value, Val
         if stride.value == -1 and start is None and stop is None:
             return first, length, stride
         return first, _count(e, first, last, stride), stride
-    stride = e.op("select", e.op("lt", stride, const(-(2**63 - 1))), const(-(2**63 - 1)), stride)
-    e.guard(e.op("ne", stride, const(0)), "ValueError", "slice step cannot be zero")
     up = e.op("gt", stride, const(0))
     up_first, up_last = _bounds(e, start, stop, length, True)
     down_first, down_last = _bounds(e, start, stop, length, False)
@@ -319,6 +312,31 @@ def slice_bounds(e: Evaluator, s: SliceValue, length: Value) -> tuple[Value, Val
         "select", up, _count(e, up_first, up_last, stride, True), _count(e, down_first, down_last, stride, False)
     )
     return first, count, stride
+
+
+def slice_ends(e: Evaluator, s: SliceValue, length: Value) -> tuple[Value, Value, Value]:
+    """(start, stop, step) of a slice of a sequence, as `slice.indices` gives them."""
+    start, stop, stride = _parts(e, s)
+    if isinstance(stride, Const):
+        return *_bounds(e, start, stop, length, stride.value > 0), stride
+    up = e.op("gt", stride, const(0))
+    ends = zip(_bounds(e, start, stop, length, True), _bounds(e, start, stop, length, False))
+    first, last = (e.op("select", up, upwards, downwards) for upwards, downwards in ends)
+    return first, last, stride
+
+
+def _parts(e: Evaluator, s: SliceValue) -> tuple[Value | None, Value | None, Value]:
+    """The bounds of a slice that has them, and its step, whose negative is a number too (as PySlice_Unpack has it)."""
+    start, stop, step = (settled_bound(e, p) for p in s.parts())
+    stride: Value = const(1) if step is None else step
+    if isinstance(stride, Const):
+        stride = const(max(stride.value, -(2**63 - 1)))
+        if stride.value == 0:
+            e.throw("ValueError", "slice step cannot be zero")
+        return start, stop, stride
+    stride = e.op("select", e.op("lt", stride, const(-(2**63 - 1))), const(-(2**63 - 1)), stride)
+    e.guard(e.op("ne", stride, const(0)), "ValueError", "slice step cannot be zero")
+    return start, stop, stride
 
 
 def settled_bound(e: Evaluator, p: Abstract) -> Value | None:

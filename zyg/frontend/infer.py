@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from zyg.errors import Unsupported
+from zyg.errors import Unsupported, in_library
 from zyg.ir import types as t
 from zyg.ir.core import Function, Module, Value, plain_name
 from zyg.ir.options import Options
@@ -135,6 +135,8 @@ def _infer(
         pass
     except Unsupported as error:
         error.guards = tuple(inference.guards.values())
+        if not in_library(e.left_at):
+            error.at(e.left_at)
         raise
     hidden_parameters(inference)
     for evaluator in inference.evaluators:

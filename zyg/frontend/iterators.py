@@ -18,10 +18,10 @@ from zyg.ir.core import Block, Const, Instr, Value, const
 from zyg.ir.types import I64
 from zyg.remedies import remedy_for
 
-from . import kinds
+from . import kinds, operators
 from .later import dicts, flat, growing, lists
 from .merging import settled
-from .scalars import scalar_value, to_int
+from .scalars import boolean, scalar_value, to_int
 from .type_names import python_type_name
 from .unrolling import SOME
 from .values import (
@@ -36,6 +36,7 @@ from .values import (
     RangeValue,
     Record,
     Reference,
+    SliceValue,
     TupleValue,
     describe,
     is_reference,
@@ -698,3 +699,28 @@ def reversed_range(e: Evaluator, r: RangeValue) -> RangeValue:
     back = Known(-step.value) if isinstance(step, Const) else Number(e.op("neg", step))
     end = e.op("sub", start, step)
     return RangeValue(Number(last), Number(end), back)
+
+
+def range_slice(e: Evaluator, r: RangeValue, key: SliceValue) -> RangeValue:
+    """r[start:stop:step], a range (compute_slice in rangeobject.c)."""
+    from .indexing import slice_ends
+
+    ends = [end for p in r.parts() if (end := _known_int(p)) is not None]
+    keys = [p.object for p in key.parts() if isinstance(p, Known) and isinstance(p.object, (int, type(None)))]
+    if len(ends) == 3 and len(keys) == 3 and keys[2] != 0:
+        part = range(*ends)[slice(*keys)]
+        return RangeValue(Known(part.start), Known(part.stop), Known(part.step))
+    first, last, stride = slice_ends(e, key, range_length(e, r))
+
+    def stopped(v: Abstract) -> Abstract:
+        return v if isinstance(v, Known) else Number(e.op("stop", scalar_value(e, v, I64)))
+
+    def item(position: Value) -> Abstract:
+        offset = operators.binary(e, "mul", boolean(position), r.step)
+        return stopped(operators.binary(e, "add", r.start, offset))
+
+    start, stop = item(first), item(last)
+    upwards = isinstance(stride, Const) and stride.value > 0 and isinstance(r.step, Known) and r.step.object > 0
+    if upwards and isinstance(start, Number) and _all_natural(e, r):
+        e.nonnegative[id(start.value)] = start.value
+    return RangeValue(start, stop, stopped(operators.binary(e, "mul", r.step, boolean(stride))))

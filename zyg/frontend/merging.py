@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zyg.errors import Unsupported
 from zyg.ir import types as t
 from zyg.ir.core import Const, Value, const
 from zyg.ir.records import field, record
@@ -558,7 +559,7 @@ def number_leaf(v: Abstract, scalar: Scalar) -> Value:
 def conflict(e: Evaluator, v: ConflictValue) -> Exception:
     if len(v.found) > 1:
         return e.refuse(f"a value that is {' on one path and '.join(v.found)} on another", hint=v.hint)
-    return e.refuse(v.what, hint=v.hint)
+    return e.refuse(v.what, hint=v.hint) if v.place is None else Unsupported(v.what, v.place, hint=v.hint)
 
 
 def settled(e: Evaluator, v: Abstract, message: Callable[[], str] | str, error: str = "TypeError") -> Abstract:

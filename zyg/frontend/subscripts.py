@@ -45,6 +45,8 @@ def get_item(e: Evaluator, v: Abstract, key: Abstract) -> Abstract:
     v = settled(e, v, "'NoneType' object is not subscriptable")
     if isinstance(v, arrays.ARRAYS):
         return indexing.get_item(e, v, key)
+    if isinstance(v, flat.FlagsValue):
+        return flat.flag(e, v, key)
     if isinstance(v, flat.FlatValue):
         return flat.get_item(e, v, key)
     if isinstance(v, (Number, ComplexValue)) and v.numpy:
@@ -185,10 +187,10 @@ def _growing_item(e: Evaluator, v: Reference, key: Abstract) -> Abstract:
 
 
 def _range_item(e: Evaluator, v: RangeValue, key: Abstract) -> Abstract:
-    from .iterators import range_length
+    from .iterators import range_length, range_slice
 
     if isinstance(key, SliceValue):
-        raise e.refuse("a slice of a range", types=[describe(key)], hint="write the range out")
+        return range_slice(e, v, key)
     key = _position(e, key, "range")
     position = wrapped(e, to_int(e, key), range_length(e, v), "range object index out of range")
     start, step = to_int(e, v.start), to_int(e, v.step)

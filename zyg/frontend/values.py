@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from zyg.ir import types as t
-from zyg.ir.core import Const, Value, const
+from zyg.ir.core import Const, Position, Value, const
 from zyg.ir.records import record
 from zyg.ir.types import BOOL, F64, I64, Scalar
 from zyg.typeof import UNBOUND, dtype_scalar
@@ -377,11 +377,13 @@ class Reference(Abstract):
 @record(slots=True, eq=False)
 class ConflictValue(Abstract):
     """What cannot be used: a variable where control flow meets with values that have nothing in common, the result of a
-    Python function that compiled code does not know. It is an error only where it is used."""
+    Python function that compiled code does not know. It is an error only where it is used; the error points at the call of such a function,
+    `place`."""
 
     what: str
     found: tuple[str, ...]
     hint: str = "give the variable one type"
+    place: Position | None = None
 
     def head(self) -> Hashable:
         return ("conflict", self.what, self.found)

@@ -92,24 +92,18 @@ emits(max)(_extreme("max"))
 def extreme(iterable: Any, before: Any, key: Any, has_default: bool, default: Any, empty: str) -> Any:
     """min(iterable, key=key), where `before` is <, or max, where it is >."""
     iterator = iter(iterable)
-    found = False
-    best = None
-    best_key = None
     for first in iterator:
         best = first
         best_key = key(first) if key is not None else first
-        found = True
-        break
-    if not found:
-        if has_default:
-            return default
-        raise ValueError(empty)
-    for x in iterator:
-        k = key(x) if key is not None else x
-        better = before(k, best_key)
-        best = _choose(better, x, best)
-        best_key = _choose(better, k, best_key)
-    return best
+        for x in iterator:
+            k = key(x) if key is not None else x
+            better = before(k, best_key)
+            best = _choose(better, x, best)
+            best_key = _choose(better, k, best_key)
+        return best
+    if has_default:
+        return default
+    raise ValueError(empty)
 
 
 def _choose(condition: bool, x: Any, y: Any) -> Any:

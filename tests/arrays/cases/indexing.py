@@ -268,6 +268,10 @@ case(
 case(np.flatnonzero, lambda a: np.flatnonzero(a), a=A("n|n m", "dl?", "ties"), derivative=False)
 case(np.argwhere, lambda a: np.argwhere(a), a=A("n|n m", "dl?", "ties"), derivative=False)
 case(np.unique, lambda a: np.unique(a), a=A("n|n m", "dl", "ties"), exact=True)
+case(np.unique_values, lambda a: np.unique_values(a), a=A("n|n m", "df", "ties"), exact=True)
+case(np.unique_counts, lambda a: np.unique_counts(a), a=A("n|n m", "dl", "ties"), exact=True, derivative=False)
+case(np.unique_inverse, lambda a: np.unique_inverse(a), a=A("n|n m", "dl", "ties"), exact=True, derivative=False)
+case(np.unique_all, lambda a: np.unique_all(a), a=A("n|n m", "dl", "ties"), exact=True, derivative=False)
 case(
     np.isin,
     lambda a, b: np.isin(a, b, kind="table", invert=True),

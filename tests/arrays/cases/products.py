@@ -205,7 +205,7 @@ case(
 )
 case(L.matrix_power, lambda a: np.linalg.matrix_power(a, 3), a=A("n n", "dl", "unit"), **LOOSE)
 case(L.matrix_power, lambda a: np.linalg.matrix_power(a, -2), a=A("n n", "d", "regular"), tolerance=1e5)
-case(L.matrix_rank, lambda a: np.linalg.matrix_rank(a), a=A("n m", "dD", "regular", 1), derivative=False)
+case(L.matrix_rank, lambda a: np.linalg.matrix_rank(a), a=A("n m|p q n m", "dD", "regular", 1), derivative=False)
 case(L.norm, lambda a: np.linalg.norm(a), a=A("n|n m|n m k", "dfD", "finite", 1), **LOOSE)
 case(L.norm, lambda a: np.linalg.norm(a, axis=0), a=A("n|n m", "dD", "finite"), **LOOSE)
 case(L.norm, lambda a: np.linalg.norm(a, 1), a=A("n|n m", "dD", "finite"), **LOOSE)

@@ -283,6 +283,16 @@ case(
     ),
     a=A("n m", "dfl", "finite", least=1),
 )
+case(
+    np.pad,
+    lambda a: (
+        np.pad(a, ((1, 2), (3, 0)), "maximum", stat_length=((2, 5), (4, 1))),
+        np.pad(a, 1, "mean", stat_length=2),
+        np.pad(a, (1, 2), "median", stat_length=(2, 3)),
+        np.pad(a, 2, "minimum", stat_length=(1, 9)),
+    ),
+    a=A("n m", "dfl", "finite", least=1),
+)
 case(np.pad, lambda a: np.pad(a, 2, mode="edge"), a=A("n", "dl", least=1), exact=True)
 case(np.pad, lambda a: np.pad(a, ((2, 1), (0, 3)), mode="edge"), a=A("n m", "dl", least=1), exact=True)
 case(np.pad, lambda a: np.pad(a, ((5, 1), (0, 4)), mode="reflect"), a=A("n m", "dl", least=1), exact=True)
@@ -383,3 +393,20 @@ case(windows, lambda a: np.sin(windows(a, 3)), a=A("3|6", "dfD", "finite"))
 case(windows, lambda a: 2 * windows(a, (2, 3)), a=A("4 5|2 3", "dl", "finite"))
 case(windows, lambda a: windows(a, (2, 3)), a=A("n|n m", "dl", "finite"), derivative=False)
 case(windows, lambda a: np.mean(windows(a, 2, axis=-1), axis=-1) @ np.ones(windows(a, 2, -1).shape[-2]), a=A("3 4|5", "d", "finite"))  # fmt: skip
+case(
+    np.isfortran,
+    lambda a: (np.isfortran(a), np.isfortran(a.T)),
+    a=A("n|n m|n m k", "dlD"),
+    exact=True,
+    derivative=False,
+)
+case(
+    np.ndarray.flags,
+    lambda a: (
+        a.flags["C_CONTIGUOUS"], a.T.flags["C"], a.flags["F_CONTIGUOUS"], a.flags["F"], a.flags["FNC"], a.flags["FORC"],
+        a.flags["A"], a.flags["BEHAVED"], a.T.flags["WRITEABLE"],
+    ),
+    a=A("n|n m|n m k", "dlD"),
+    exact=True,
+    derivative=False,
+)  # fmt: skip

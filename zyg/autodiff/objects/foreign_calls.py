@@ -10,6 +10,7 @@ import numpy as np
 
 from zyg.autodiff import objects
 from zyg.errors import Unsupported
+from zyg.homes import home
 from zyg.remedies import rule_of
 
 from . import foreign, library_calls, memory, user_rules
@@ -120,7 +121,8 @@ def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: An
     value, entered = objects.reentry.followed(f, args, kwargs, True, (owner,), before)
     if items is not None:
         operands = (*operands, items)
-    value, back = foreign.result(value, *_what_is_refused(f, name, args, kwargs), operands)
+    refused_to = _integers_of(operands) if _are_by_nature_integers(f, owner, value) else operands
+    value, back = foreign.result(value, *_what_is_refused(f, name, args, kwargs), refused_to)
     if before is not None:
         changed = objects.watched.changed(before)
         written = _written(f, owner, args, kwargs)
@@ -133,6 +135,39 @@ def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: An
     if held:
         back = foreign.holding(held, back, f"`{name}`")
     return value, back if entered is None else (run_entered, back, entered)
+
+
+_OF_NUMBERS = "numpy", "scipy"
+
+
+def _are_by_nature_integers(f: Any, owner: Any, value: Any) -> bool:
+    """Whether a result of a function of NumPy's or SciPy's are integers and bools alone: what they are found from that is no integer
+    has no derivative by way of them. (A view of an array of floats as one of integers holds what it was made of.)"""
+    if (
+        not _holds_no_more_than(value, "iub")
+        or home(f).partition(".")[0] not in _OF_NUMBERS
+        or foreign.is_opaque(owner)
+    ):
+        return False
+    parts = value if isinstance(value, (tuple, list)) else (value,)
+    return all(x.base is None for x in parts if isinstance(x, np.ndarray))
+
+
+def _integers_of(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """These operands, with None for those that hold floats and complex numbers alone."""
+    return tuple([None if _holds_no_more_than(x, "fc") else x for x in operands])
+
+
+def _holds_no_more_than(x: Any, kinds: str) -> bool:
+    """Whether this is a number, an array, or a tuple or a list of them, all of one of these kinds."""
+    if type(x) in (tuple, list):
+        return all(_holds_no_more_than(item, kinds) for item in x)
+    if isinstance(x, (np.ndarray, np.generic)):
+        return x.dtype.kind in kinds
+    return _KINDS.get(type(x), "O") in kinds
+
+
+_KINDS = {bool: "b", int: "i", float: "f", complex: "c"}
 
 
 def _what_is_refused(f: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, str]:

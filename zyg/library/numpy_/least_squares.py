@@ -8,7 +8,6 @@ import numpy as np
 
 from zyg.frontend.functions import shared_with_adjoint
 
-from ..intrinsics import unsupported
 from ..registry import implements
 from .linalg import floats, of_one_type
 from .pseudo_inverses import default_rcond, pseudo_inverse
@@ -73,8 +72,6 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     if x.ndim < 2:
         return int(np.any(x != 0))
     values = np.abs(np.linalg.eigvalsh(x)) if hermitian else svd_stack(x, False)[1]
-    if x.ndim > 3:
-        unsupported("np.linalg.matrix_rank of this many dimensions", "write a loop over the matrices")
     if tol is not None:
         return np.count_nonzero(values > np.asarray(tol)[..., None], axis=-1)
     relative = default_rcond(x) if rtol is None else np.asarray(rtol)[..., None]

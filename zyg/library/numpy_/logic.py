@@ -190,3 +190,8 @@ def _equal(a: Any, b: Any, equal_nan: Any) -> Any:
     if equal_nan:
         return (a == b) | (a != a) & (b != b)
     return a == b
+
+
+@implements(np.isfortran)
+def isfortran(a: Any) -> bool:
+    return a.flags.fnc

@@ -348,12 +348,16 @@ STATISTICS = ("maximum", "minimum", "mean", "median")
 
 
 @implements(np.pad)
-def pad(array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: Any = 0, end_values: Any = 0) -> Any:
+def pad(
+    array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: Any = 0, end_values: Any = 0, stat_length: Any = None
+) -> Any:  # fmt: skip
     a = np.asarray(array)
     widths = pairs(pad_width, a.ndim)
     for before, after in widths:
         if before < 0 or after < 0:
             raise ValueError("index can't contain negative values")
+    if stat_length is not None and mode not in STATISTICS:
+        raise ValueError(f"unsupported keyword arguments for mode '{mode}': {{'stat_length'}}")
     if mode == "constant":
         values = pairs(constant_values, a.ndim)
         shape = tuple([before + n + after for n, (before, after) in zip(a.shape, widths)])
@@ -372,7 +376,9 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: 
             "np.pad(mode=...) of this kind in native code",
             "use constant, edge, reflect, symmetric, wrap, linear_ramp, maximum, minimum, mean or median",
         )
-    ends = pairs(end_values, a.ndim)
+    ends, counted = pairs(end_values, a.ndim), pairs(stat_length, a.ndim)
+    if stat_length is not None:
+        check_counts(counted)
     if a.size == 0:
         for axis in tuple(range(a.ndim)):
             before, after = widths[axis]
@@ -392,11 +398,38 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: 
                 axis,
             )
         elif mode in STATISTICS:
-            of_lines = of_all(result, axis, mode)
-            result = np.concatenate((np.repeat(of_lines, before, axis), result, np.repeat(of_lines, after, axis)), axis)
+            first, last = of_ends(result, counted[axis], axis, mode)
+            result = np.concatenate((np.repeat(first, before, axis), result, np.repeat(last, after, axis)), axis)
         else:
             result = extended(result, before, after, axis, mode)
     return result if is_packed(a) and is_packed(result) else relaid(result, a)
+
+
+def check_counts(counted: Any) -> None:
+    for pair in counted:
+        for count in pair:
+            if count is None:
+                kind = "NoneType" if counted[0][0] is None else "int"
+                raise TypeError(
+                    f"loop of ufunc does not support argument 0 of type {kind} which has no callable rint method"
+                )
+            if count < 0:
+                raise ValueError("index can't contain negative values")
+
+
+def of_ends(a: Any, counted: Any, axis: int, statistic: str) -> Any:
+    """A statistic of the first so many lines along an axis, and one of the last ones; no numbers stand for all."""
+    if counted[0] is None:
+        of_lines = of_all(a, axis, statistic)
+        return of_lines, of_lines
+    n = a.shape[axis]
+    first, last = min(counted[0], n), min(counted[1], n)
+    if (first == 0 or last == 0) and (statistic == "maximum" or statistic == "minimum"):
+        raise ValueError("stat_length of 0 yields no value for padding")
+    return (
+        of_all(a[along(axis, slice(0, first))], axis, statistic),
+        of_all(a[along(axis, slice(n - last, n))], axis, statistic),
+    )
 
 
 def of_all(a: Any, axis: int, statistic: str) -> Any:

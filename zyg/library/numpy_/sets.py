@@ -8,6 +8,7 @@ import numpy as np
 
 from zyg.frontend.functions import unchecked
 
+from ..intrinsics import unsupported
 from ..registry import implements
 from .common import result_dtype
 from .searching import places
@@ -57,6 +58,37 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     first = np.ravel(ar1) if assume_unique else np.unique(ar1)
     return first[np.isin(first, ar2, assume_unique=True, invert=True)]
+
+
+UniqueCounts = type(np.unique_counts(np.zeros(1)))
+UniqueInverse = type(np.unique_inverse(np.zeros(1)))
+UniqueAll = type(np.unique_all(np.zeros(1)))
+
+
+@implements(np.unique_values)
+def unique_values(x: Any) -> Any:
+    a = np.asarray(x)
+    if a.dtype.kind != "f":
+        unsupported("np.unique_values of what are no floats, which NumPy gives in an order of its own", "use np.unique")
+    return np.unique(a, equal_nan=False)
+
+
+@implements(np.unique_counts)
+def unique_counts(x: Any) -> Any:
+    values, counts = np.unique(x, return_counts=True, equal_nan=False)
+    return UniqueCounts(values, counts)
+
+
+@implements(np.unique_inverse)
+def unique_inverse(x: Any) -> Any:
+    values, inverse = np.unique(x, return_inverse=True, equal_nan=False)
+    return UniqueInverse(values, inverse)
+
+
+@implements(np.unique_all)
+def unique_all(x: Any) -> Any:
+    values, indices, inverse, counts = np.unique(x, True, True, True, equal_nan=False)
+    return UniqueAll(values, indices, inverse, counts)
 
 
 @implements(np.isin)
