@@ -89,3 +89,35 @@ def test_of_nothing(f):
             ValueError, match=r"^(max\(\) arg is an empty sequence|max\(\) iterable argument is empty)$"
         ):
             g(np.zeros((2, 0)))
+
+
+def of_arguments(x):
+    return max(*x)
+
+
+def of_numbers_and_arguments(x):
+    return min(2.0, *x, x[0] - 0.5)
+
+
+def of_a_list(x):
+    picked = [v for v in x if v > -3.0]
+    return min(*picked) + max(*picked, key=abs)
+
+
+@pytest.mark.parametrize("f", [of_arguments, of_numbers_and_arguments, of_a_list])
+def test_of_arguments_of_which_there_are_as_many_as_there_are(f):
+    for x in (TABLE[1], TABLE[0], TABLE.ravel()):
+        assert zyg.jit(f)(x) == f(x)
+        slopes = [differences.derivative(lambda t, way=way, x=x: f(x + t * way), 0.0) for way in np.eye(len(x))]
+        np.testing.assert_allclose(zyg.jit(zyg.grad(f))(x), slopes, atol=1e-8)
+
+
+@pytest.mark.parametrize("f", [of_arguments, of_a_list])
+@pytest.mark.parametrize("count", [0, 1])
+def test_of_too_few_arguments(f, count):
+    x = TABLE[1, :count]
+    with pytest.raises(TypeError) as wanted:
+        f(x)
+    with pytest.raises(TypeError) as found:
+        zyg.jit(f)(x)
+    assert str(found.value) == str(wanted.value)

@@ -38,6 +38,7 @@ from .values import (
     describe,
     is_choice_of_data,
     is_reference,
+    known,
 )
 
 Handler = Callable[[Evaluator, Frame, Instr], "Abstract | None"]
@@ -520,7 +521,18 @@ def _list_extend(e: Evaluator, frame: Frame, instr: Instr) -> None:
 
 @handler("list_to_tuple")
 def _list_to_tuple(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
-    return lists.to_tuple(e, e.read(instr.operands[0]))
+    return _tuple_of(e, frame, instr)
+
+
+def _tuple_of(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    """A tuple of a list that was made for it. What is nothing but the arguments of a call, `f(x, *xs)`, may be of a length that is not known."""
+    made = e.read(instr.operands[0])
+    if lists.all_items(e, made) is None:
+        blocks = frame.prepared.function.blocks
+        users = [user.op for block in blocks for user in block.instrs if instr.results[0] in user.operands]
+        if set(users) == {"call_spread"}:
+            return made
+    return lists.to_tuple(e, made)
 
 
 @handler("unpack")
@@ -587,6 +599,16 @@ def _call_spread(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
         made = call_by_rows(e, callee, args)
         if made is not None:
             return made
+    if (
+        items is None
+        and isinstance(callee, Known)
+        and any(callee.object is f for f in (min, max))
+        and keywords.keys() <= {"key"}
+    ):
+        from zyg.library.reductions import extreme_of_arguments
+
+        name = Known(callee.object.__name__)
+        return e.call(known(extreme_of_arguments), [callee, name, args, keywords.get("key", NONE)])
     if items is None:
         raise e.refuse(
             "a call with *args of a length that is not known when compiling",
@@ -646,7 +668,7 @@ def _string(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
 @handler("intrinsic")
 def _intrinsic(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
     if instr.attrs["name"] == "list_to_tuple":
-        return lists.to_tuple(e, e.read(instr.operands[0]))
+        return _tuple_of(e, frame, instr)
     if instr.attrs["name"] == "unary_positive":
         return operators.unary(e, "pos", e.read(instr.operands[0]))
     raise e.refuse(f"the interpreter's intrinsic {instr.attrs['name']}", hint=OUTSIDE)

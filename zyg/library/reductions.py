@@ -9,12 +9,12 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from zyg.frontend import comparison
+from zyg.frontend import comparison, type_names
 from zyg.frontend.later import lists
-from zyg.frontend.meeting import join_numbers, joined_number
+from zyg.frontend.meeting import classes_of, join_numbers, joined_number
 from zyg.frontend.python_numbers import message_of
 from zyg.frontend.scalars import scalar_value
-from zyg.frontend.values import NONE, Abstract, Known, TupleValue, is_number, known
+from zyg.frontend.values import NONE, Abstract, Known, TupleValue, is_number, is_numeric, known
 from zyg.ir.core import Const
 
 from .intrinsics import cut, is_now, machine, now_float, select
@@ -104,6 +104,28 @@ def extreme(iterable: Any, before: Any, key: Any, has_default: bool, default: An
     if has_default:
         return default
     raise ValueError(empty)
+
+
+def extreme_of_arguments(function: Any, name: str, items: Any, key: Any) -> Any:
+    """min(*items, key=key), or max, of a number of items that is known at run time only."""
+    if len(items) == 0:
+        raise TypeError(f"{name} expected at least 1 argument, got 0")
+    if len(items) == 1:
+        return _of_one(function, items[0], key)
+    return function(items, key=key)
+
+
+def _of_one(function: Any, item: Any, key: Any) -> Any:
+    """function(item, key=key): a number is no iterable."""
+    return function(item, key=key)
+
+
+@emits(_of_one)
+def _of_one_emitter(e: Evaluator, function: Abstract, item: Abstract, key: Abstract) -> Abstract:
+    if is_numeric(item):
+        mixed = len(classes_of(item)) > 1  # `min(2.0, *x)`, of which one is not the only one
+        e.type_error(f"'{'float' if mixed else type_names.python_type_name(e, item)}' object is not iterable")
+    return e.call(function, [item], {"key": key})
 
 
 def _choose(condition: bool, x: Any, y: Any) -> Any:
