@@ -23,7 +23,6 @@ from typing import Any
 from bytecode import Compare, Label
 from bytecode.instr import CellVar, FreeVar, Intrinsic1Op, TryBegin, TryEnd
 
-from ..errors import Unsupported
 from ..ir.analysis import use_counts
 from ..ir.core import Block, Const, Function, Position, Target, Value
 from . import recording, shadowing, tape
@@ -442,7 +441,7 @@ class Emitter:
         for label, target, inner in self.pad_code:
             self.label(label, 1)
             if inner is not None:
-                call_on_top(self, _LEAVING[inner])
+                call_on_top(self, leaving[inner])
             if target is None:
                 self.out("RERAISE", 0)
                 continue
@@ -668,27 +667,8 @@ def out_of_generator(exception: BaseException) -> BaseException:
     return made
 
 
-def out_of_iterator(exception: BaseException) -> BaseException:
-    """The same for iterators of the library, as `map`. StopIteration is the end of these; the one that takes their place in a loop
-    has no way from there to the end.
-
-    >>> print(out_of_iterator(StopIteration()))
-    StopIteration out of a function which an iterator calls
-    instead: write a loop, or a generator that returns
-    """
-    if not isinstance(exception, StopIteration):
-        return exception
-    trace = exception.__traceback__
-    made = Unsupported(
-        "StopIteration out of a function which an iterator calls",
-        Position.of_instruction(trace.tb_frame.f_code, trace.tb_lasti) if trace is not None else None,
-        hint="write a loop, or a generator that returns",
-    )
-    made.__cause__ = exception
-    return made
-
-
-_LEAVING = {"generator": out_of_generator, "library": out_of_iterator}
+# What comes out of blocks that stand for code of an iterator (`Block.in_iterator`), by its kind.
+leaving: dict[str, Callable[[BaseException], BaseException]] = {"generator": out_of_generator}
 
 
 def _identity(value: Value) -> Any:

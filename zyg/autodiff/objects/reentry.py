@@ -22,6 +22,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
+from zyg.backend.python import leaving
 from zyg.errors import Unsupported
 
 from .. import trying
@@ -329,6 +330,9 @@ def leave_call(error: BaseException, run: Any, *more: Any) -> None:
         later.escaping.attach(error, (_run_left, None, (run, left, *more), foreign.caller()))
 
 
+_END = "write a loop, or a generator that returns"
+
+
 def stopped(f: Any, end: StopIteration) -> BaseException:
     """What to raise where a function that an iterator calls has raised StopIteration: the iterator is at its end, then, and whoever
     finds that does not know what the function has done."""
@@ -337,8 +341,26 @@ def stopped(f: Any, end: StopIteration) -> BaseException:
     return Unsupported(
         f"StopIteration out of `{foreign.name_of(f)}`, which an iterator calls",
         foreign.position_of(foreign.caller()),
-        hint="write a loop, or a generator that returns",
+        hint=_END,
     )
+
+
+def out_of_iterator(exception: BaseException) -> BaseException:
+    """What to raise where an exception leaves the code that stands for an iterator of the library, as `map`, in a loop: StopIteration is
+    the end of these, to which there is no way from there."""
+    if not isinstance(exception, StopIteration):
+        return exception
+    trace = exception.__traceback__
+    made = Unsupported(
+        "StopIteration out of a function which an iterator calls",
+        foreign.position_of((trace.tb_frame.f_code, trace.tb_lasti)) if trace is not None else None,
+        hint=_END,
+    )
+    made.__cause__ = exception
+    return made
+
+
+leaving["library"] = out_of_iterator
 
 
 def _run_left(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
