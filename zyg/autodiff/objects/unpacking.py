@@ -97,7 +97,10 @@ def record_unpack_rest(x: Any, before: int, after: int) -> tuple[Any, ...]:
             *x[end:],
             (run_parts_of_tuple if t is tuple else run_parts_of_list, x, before, end, rest),
         )
-    return (_rest_of_iterator if is_python(find(type(x), "__next__")) else with_rest)(x, before, after)
+    if is_python(find(t, "__next__")):
+        return _rest_of_iterator(x, before, after)
+    # (The iterator of what is gone through by `__getitem__` asks that for its length.)
+    return with_rest(x, before, after, not before and find(t, "__iter__") is None)
 
 
 def run_parts_of_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -125,9 +128,10 @@ def run_parts_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
                 shadows.add_item(x, index, c)
 
 
-def with_rest(x: Any, before: int, after: int) -> tuple[Any, ...]:
-    """The items before and after the rest, the rest in a list, and their back; `x` is asked for its iterator once."""
-    iterator, rec = iteration.pairs(x) if before or after else iteration.listed(x)
+def with_rest(x: Any, before: int, after: int, listed: bool = False) -> tuple[Any, ...]:
+    """The items before and after the rest, the rest in a list, and their back; `x` is asked for its iterator once. `listed`: a list is
+    made of `x` itself, which is asked for its length then."""
+    iterator, rec = iteration.listed(x) if listed else iteration.pairs(x)
     items, backs = [], []
     with reentry.undone((_run_left, backs, rec)):
         if rec is None:
@@ -165,7 +169,7 @@ def _rest_of_iterator(x: Any, before: int, after: int) -> tuple[Any, ...]:
                 wanted = f"at least {before + after}"
                 raise ValueError(f"not enough values to unpack (expected {wanted}, got {k})")
             items.append(item)
-        *others, inner = with_rest(iterator, 0, after)
+        *others, inner = with_rest(iterator, 0, after, True)
     return (*items, *others, (_run_rest_of_iterator, entered, backs, inner))
 
 
