@@ -125,6 +125,32 @@ def length_and_ends(x):
     return h.x * x
 
 
+def rest_alone(x):
+    h = Halving(x)
+    match h:
+        case [*a]:
+            return a[0] * a[1] * h.x
+    return h.x * x
+
+
+def rest_by_assignment(x):
+    (*a,) = h = Halving(x)
+    return a[0] * a[1] * h.x
+
+
+def spread(x):
+    h = Halving(x)
+    return (lambda *a: a[0] * a[1])(*h) * h.x
+
+
+def first_and_rest(x):
+    h = Halving(x)
+    match h:
+        case [a, *b]:
+            return a * b[0] * h.x
+    return h.x * x
+
+
 def map_(x):
     m = Doubling(x)
     match m:
@@ -306,6 +332,7 @@ def by_class_property(x):
 
 
 PROGRAMS = [
+    *(rest_alone, rest_by_assignment, spread, first_and_rest),
     *(
         length_that_fails,
         length,

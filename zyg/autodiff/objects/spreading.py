@@ -57,7 +57,7 @@ def _spread_items(f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         return y, None if back is None else (run_spread_list, back, args)
     if not hasattr(type(args), "__iter__") and not hasattr(type(args), "__getitem__"):
         f(*args)  # CPython says what is wrong with it
-    items, items_back = unpacking.with_rest(args, 0, 0)
+    items, items_back = unpacking.with_rest(args, 0, 0, True)
     with reentry.undone((_run_taken, items_back)):
         y, back = record_spread(f, tuple(items), kwargs)
     return y, None if back is None and items_back is None else (run_spread_items, back, items, items_back)
