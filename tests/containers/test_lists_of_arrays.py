@@ -168,7 +168,7 @@ def test_an_array_of_no_arrays_is_refused():
         return np.array(rows).sum(axis=0)
 
     assert np.array_equal(above(A, -np.inf), A.sum(axis=0))
-    with pytest.raises(NotImplementedError, match=r"empty list of arrays: .* test for an empty list first"):
+    with pytest.raises(NotImplementedError, match=r"empty list of arrays, .* test for an empty list first"):
         above(A, np.inf)
 
 

@@ -694,3 +694,59 @@ def test_bins_of_two_dimensions_are_in_a_tuple():
         counts(np.array([2, 3]))
     with pytest.raises(ValueError):
         counts(np.array([2]))
+
+
+EMPTY_OR_NOT = [
+    lambda n: np.ndim([(i, 2.0) for i in range(n)]),
+    lambda n: np.shape([(i, 2.0) for i in range(n)]),
+    lambda n: np.shape([[1.0 * i, 2.0] for i in range(n)]),
+    lambda n: np.size([np.ones(2) for i in range(n)]),
+    lambda n: np.array([(1.0 * i, 2.0) for i in range(n)]),
+]
+
+
+@pytest.mark.parametrize("which", range(len(EMPTY_OR_NOT)))
+def test_empty_lists_of_what_has_a_length_are_no_arrays(which):
+    f = EMPTY_OR_NOT[which]
+    assert np.array_equal(zyg.jit(f)(2), f(2))
+    with pytest.raises(NotImplementedError, match=r"an array of an empty list .* test for an empty list first"):
+        zyg.jit(f)(0)
+
+
+OTHERWISE = [
+    lambda x: np.split([q * 1 for q in x], 2),
+    lambda x: np.split([x[0], x[1]], 2),
+    lambda x: np.split([q * 1 for q in x], [1]),
+    lambda x: np.hsplit([q * 1 for q in x], 2),
+    lambda x: np.vsplit([x * q for q in x], 2),
+    lambda x: np.vsplit([x * q for q in x], [1]),
+    lambda x: np.array_split([q * 1 for q in x], 3),
+    lambda x: np.trim_zeros([[q, q] for q in x]),
+    lambda x: np.trim_zeros([x * q for q in x]),
+    lambda x: np.trim_zeros([q - 1 for q in x]),
+    lambda x: np.bincount([q * 1 for q in x]),
+    lambda x: np.bincount([x[0], x[1]]),
+    lambda x: np.bincount([1.5, 2.0]),
+    lambda x: np.bincount(x),
+]
+
+
+@pytest.mark.parametrize("which", range(len(OTHERWISE)))
+@pytest.mark.filterwarnings("ignore:Non-integer input")
+def test_what_lists_give_that_arrays_do_not(which):
+    f, x = OTHERWISE[which], np.array([1.0, 2.0])
+    try:
+        expected = f(x)
+    except Exception as e:
+        with pytest.raises(type(e)) as found:
+            zyg.jit(f)(x)
+        assert str(found.value) == str(e)
+    else:
+        found = zyg.jit(f)(x)
+        assert len(found) == len(expected)
+        assert all(np.array_equal(a, b) for a, b in zip(found, expected))
+
+
+def test_another_argument_in_the_place_of_an_axis_is_named():
+    with pytest.raises(zyg.Unsupported, match="`axis` is of ints; name the arguments that are others"):
+        zyg.jit(lambda x: np.average([q * 1 for q in x], [q * 1 for q in x]))(np.array([1.0, 2.0]))

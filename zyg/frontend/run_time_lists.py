@@ -11,11 +11,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from zyg.homes import home
+from zyg.ir.types import I64
 
 from .arguments import shown
 from .kinds import known_items
 from .later import lists
-from .values import Abstract, Known, RangeValue, Reference, TupleValue, describe, is_numeric, known
+from .values import Abstract, Known, Number, RangeValue, Reference, TupleValue, describe, is_numeric, known
 
 if TYPE_CHECKING:
     from zyg.library.registry import Entry
@@ -44,6 +45,15 @@ def as_arrays(
 
 def _is_run_time(e: Evaluator, v: Abstract) -> bool:
     return isinstance(v, RangeValue) or isinstance(v, Reference) and e.heap[v.id].kind == "growing"
+
+
+def _of_whole_numbers(e: Evaluator, v: Abstract) -> bool:
+    from .growing import Layout
+
+    layout = e.heap[v.id].meta if isinstance(v, Reference) else None
+    if not isinstance(layout, Layout):
+        return True
+    return isinstance(layout.example, Number) and layout.example.value.type is I64
 
 
 def _has_run_time(e: Evaluator, v: Abstract) -> bool:
@@ -80,7 +90,9 @@ def _as_array(e: Evaluator, entry: Entry, called: Any, name: str, v: Abstract) -
         raise e.refuse(
             f"{shown(called)}({name}=...) of a list whose length is not known when compiling",
             types=[(name, describe(v, e.heap))],
-            hint="write it as a tuple: (2, 3)",
+            hint="write it as a tuple: (2, 3)"
+            if _of_whole_numbers(e, v)
+            else f"`{name}` is of ints; name the arguments that are others",
         )
     if not _is_run_time(e, v):
         return v

@@ -317,14 +317,16 @@ def _as_array(e: Evaluator, v: Abstract, dtype: Abstract) -> tuple[list[Value], 
 
 
 NO_SHAPE = departing_class(NotImplementedError)
+OF_NOTHING = (
+    "an array of an empty list of arrays, lists or tuples, which has one dimension in NumPy: native code has more; "
+    "test for an empty list first"
+)
 
 
 def array_of_arrays(items: Any, dtype: Any) -> Any:
     """np.array of a list of arrays whose length is known only when this runs."""
     if len(items) == 0:
-        raise NO_SHAPE(
-            "np.array of an empty list of arrays: native code does not know how many dimensions it has; test for an empty list first"
-        )
+        raise NO_SHAPE(OF_NOTHING)
     shape = items[0].shape
     result = np.empty((len(items), *shape), items[0].dtype if dtype is None else dtype)
     for i, x in enumerate(items):
@@ -344,6 +346,8 @@ def array_of_lists(items: Any, dtype: Any) -> Any:
 
 @unchecked
 def array_of_list(items: Any, shape: Any, dtype: Any) -> Any:
+    if len(items) == 0 and len(shape) > 0:
+        raise NO_SHAPE(OF_NOTHING)
     result = np.empty((len(items), *shape), dtype)
     for i, x in enumerate(items):
         result[i] = x

@@ -137,7 +137,8 @@ def _shape_of_products(e: Evaluator, x: Abstract, y: Abstract, axes: Abstract) -
 def _together(e: Evaluator, stacks: Sequence[Abstract], axes: Any) -> Abstract:
     """The shape of stacks, of items that have so many axes, broadcast against each other; what NumPy says of those that can not be."""
     shapes = [arrays.dims(e, a)[: arrays.ndim(a) - count] for a, count in zip(stacks, axes)]
-    product = [arrays.dims(e, stacks[0])[-2]] * (axes[0] == 2) + [arrays.dims(e, stacks[-1])[-1]] * (axes[-1] == 2)
+    product = [arrays.dims(e, stacks[0])[-2]] if axes[0] == 2 else []
+    product += [arrays.dims(e, stacks[-1])[-1]] if axes[-1] == 2 else []
     text = ""
     for s, count in zip(shapes, axes):
         whole, stacked = ["{}"] * (len(s) + count), ["{}"] * len(s) + ["newaxis"] * len(product)

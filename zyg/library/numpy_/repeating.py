@@ -172,6 +172,8 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     a = np.asarray(filt)
     if trim not in ENDS:
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    if isinstance(filt, list) and a.ndim > 1:
+        raise TypeError("list indices must be integers or slices, not tuple")
     axes = tuple(range(a.ndim)) if axis is None else tuple(axis) if is_sequence(axis) else (axis,)
     result = a
     for given in axes:

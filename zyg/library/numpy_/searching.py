@@ -120,12 +120,17 @@ def direction(a: Any) -> int:
     return 1 if rising else -1 if falling else 0
 
 
-@implements(np.bincount)
+_CUTS_FLOATS = np.lib.NumpyVersion(np.__version__) < "2.5.0"  # those in lists, with a DeprecationWarning
+
+
+@implements(np.bincount, lists=("x",))
 @unchecked
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     a = np.zeros(0, np.int64) if is_sequence(x) and len(x) == 0 else np.asarray(x)
     if a.ndim != 1:
         raise ValueError("object too deep for desired array")
+    if _CUTS_FLOATS and a.dtype.kind == "f" and isinstance(x, (list, tuple)):
+        a = a.astype(np.int64)
     if a.dtype.kind != "i" and a.dtype.kind != "u" and a.dtype.kind != "b":
         raise TypeError(
             f"Cannot cast array data from dtype('{a.dtype.name}') to dtype('int64') according to the rule 'safe'"

@@ -49,11 +49,14 @@ def _at_places(a: Any, places: Any, axis: int) -> Any:
     return parts
 
 
-@implements(np.split)
+@implements(np.split, lists=("ary",))
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     a = np.asarray(ary)
+    in_parts = not is_sequence(indices_or_sections) and not isinstance(indices_or_sections, np.ndarray)
+    if in_parts and isinstance(ary, (list, tuple, range)):
+        raise AttributeError(f"'{type(ary).__name__}' object has no attribute 'shape'")
     axis = axis_index(axis, a.ndim)
-    if not is_sequence(indices_or_sections) and not isinstance(indices_or_sections, np.ndarray):
+    if in_parts:
         if indices_or_sections != 0 and a.shape[axis] % indices_or_sections:
             raise ValueError("array split does not result in an equal division")
         if indices_or_sections == 0:
@@ -61,21 +64,23 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     return np.array_split(a, indices_or_sections, axis)
 
 
-@implements(np.hsplit)
+@implements(np.hsplit, lists=("ary",))
 def hsplit(ary: Any, indices_or_sections: Any) -> Any:
     if np.ndim(ary) == 0:
         raise ValueError("hsplit only works on arrays of 1 or more dimensions")
+    if isinstance(ary, (list, tuple, range)):
+        raise AttributeError(f"'{type(ary).__name__}' object has no attribute 'ndim'")
     return np.split(ary, indices_or_sections, 1 if np.ndim(ary) > 1 else 0)
 
 
-@implements(np.vsplit)
+@implements(np.vsplit, lists=("ary",))
 def vsplit(ary: Any, indices_or_sections: Any) -> Any:
     if np.ndim(ary) < 2:
         raise ValueError("vsplit only works on arrays of 2 or more dimensions")
     return np.split(ary, indices_or_sections, 0)
 
 
-@implements(np.dsplit)
+@implements(np.dsplit, lists=("ary",))
 def dsplit(ary: Any, indices_or_sections: Any) -> Any:
     if np.ndim(ary) < 3:
         raise ValueError("dsplit only works on arrays of 3 or more dimensions")
