@@ -20,7 +20,7 @@ from zyg.rules import adjoint, tangent
 from .. import blas
 from ..intrinsics import unsupported
 from ..registry import implements
-from .hermitian import ROUNDED, inverse_differences, undetermined
+from .hermitian import ROUNDED, as_good_as_equal, inverse_differences, undetermined
 from .layouts import conj_swapped, is_complex, packed, swapped
 from .linalg import square
 from .singular import svd_of
@@ -183,6 +183,53 @@ def largest(v: Any) -> Any:
     return rows
 
 
+def steady(w: Any, inner: Any, order: int) -> Any:
+    """1, but its derivative is nan where there are such pairs by what is known of a difference to the power `order`, and so on with its
+    derivatives.
+
+    It stands as a factor beside terms that are divided by differences: each derivative divides them by these once more, so that rounding does harm
+    at larger ones.
+    """
+    return 1.0
+
+
+@implements(steady)
+@unchecked
+def _steady(w: Any, inner: Any, order: int) -> Any:
+    return 1.0
+
+
+def step_of_steady(w: Any, inner: Any, order: int) -> Any:
+    """That derivative: 0 or nan."""
+    tied = (np.abs(w[None, :] - w[:, None]) <= as_good_as_equal(w, order)) & ((inner != 0) | (inner.T != 0))
+    return np.nan if np.any(tied & ~np.eye(len(w), dtype=bool)) else 0.0
+
+
+@implements(step_of_steady)
+@shared
+@unchecked
+def _step_of_steady(w: Any, inner: Any, order: int) -> Any:
+    n, equal = len(w), as_good_as_equal(w, order)
+    for i in range(n):
+        for j in range(n):
+            if i != j and (inner[i, j] != 0 or inner[j, i] != 0) and abs(w[j] - w[i]) <= equal:
+                return np.nan
+    return 0.0
+
+
+@adjoint(steady)
+def _steady_rule(w: Any, inner: Any, order: int) -> Any:
+    def back(d: Any) -> Any:
+        return w * step_of_steady(w, inner, order) * steady(w, inner, order + 1), None, None
+
+    return steady(w, inner, order), back
+
+
+@tangent(steady)
+def _steady_tangent(w: Any, inner: Any, order: int) -> Any:
+    return steady(w, inner, order), lambda *_: step_of_steady(w, inner, order) * steady(w, inner, order + 1)
+
+
 def spanning(v: Any, order: int) -> Any:
     """1; nan if the vectors do not span the space, as far as one can tell from what is divided by the least of their singular values
     to the power `order`. The derivative is that of one order more (as of `undetermined`)."""
@@ -201,28 +248,20 @@ def _spanning(v: Any, order: int) -> Any:
 @adjoint(spanning)
 def _spanning_rule(v: Any, order: int) -> Any:
     def back(d: Any) -> Any:
-        return v * (0.0 if d == 0 else spanning(v, order + 1) - 1.0), None
+        return v * (spanning(v, order + 1) - 1.0), None
 
     return spanning(v, order), back
 
 
 @tangent(spanning)
 def _spanning_tangent(v: Any, order: int) -> Any:
-    def push(dv: Any, _: Any) -> Any:
-        return spanning(v, order + 1) - 1.0 if np.any(dv != 0) else 0.0
-
-    return spanning(v, order), push
+    return spanning(v, order), lambda *_: spanning(v, order + 1) - 1.0
 
 
-def cotangents_of_values(w: Any, dw: Any) -> Any:
-    """As a matrix between vectors. Its derivative has differences of these divided by those of the values. Of equal values both are 0, and
-    nothing shows that there was something: so it says itself that it has no derivative there."""
-    return np.diag(dw) + undetermined(w, dw[:, None] + dw[None, :], 0)
-
-
-def tangents_of_values(w: Any, inner: Any) -> Any:
-    """Of the change of the matrix between vectors; the same holds for their derivative."""
-    return np.diagonal(inner) + np.sum(undetermined(w, inner, 0), axis=1)
+def known_of_equal(w: Any, of_pairs: Any) -> Any:
+    """1: a factor of cotangents, or tangents, of the values. Their derivative has differences of these divided by those of the values. Of equal values
+    both are 0, and nothing shows that there was something: so this says that there is no derivative."""
+    return steady(w, of_pairs, 1)
 
 
 @adjoint(eig_of)
@@ -237,8 +276,9 @@ def _eig_rule(a: Any) -> Any:
         for j in range(len(rows)):
             turned[rows[j], j] -= 1j * (along[j].imag / v[rows[j], j].real)
         inner = np.matmul(vh, turned)
-        inner = inner * np.conj(inverse_differences(w)) + undetermined(w, inner, 1) + cotangents_of_values(w, dw)
-        return (of_kind(np.linalg.solve(vh, np.matmul(inner, vh)), a) * spanning(v, 1),)
+        sure = spanning(v, 1) * steady(w, inner, 2) * known_of_equal(w, dw[:, None] + dw[None, :])
+        inner = inner * np.conj(inverse_differences(w)) + undetermined(w, inner) + np.diag(dw)
+        return (of_kind(np.linalg.solve(vh, np.matmul(inner, vh)), a) * sure,)
 
     return (w, v), back
 
@@ -249,12 +289,15 @@ def _eig_tangent(a: Any) -> Any:
 
     def push(da: Any) -> Any:
         inner = np.linalg.solve(v, np.matmul(da, v)) * spanning(v, 1)
-        dv, rows = np.matmul(v, inner * inverse_differences(w) + undetermined(w, inner, 1)), largest(v)
+        dv, rows = (
+            np.matmul(v, inner * inverse_differences(w) + undetermined(w, inner)) * steady(w, inner, 2),
+            largest(v),
+        )
         along = np.sum(np.conj(v) * dv, axis=0).real
         turn = np.zeros(len(w), np.complex128)
         for j in range(len(rows)):
             turn[j] = complex(-along[j], -dv[rows[j], j].imag / v[rows[j], j].real)
-        return tangents_of_values(w, inner), dv + v * turn
+        return np.diagonal(inner) * known_of_equal(w, inner), dv + v * turn
 
     return (w, v), push
 
@@ -262,12 +305,13 @@ def _eig_tangent(a: Any) -> Any:
 @shared
 def eigvals_cotangent(w: Any, v: Any, dw: Any) -> Any:
     vh = conj_swapped(v)
-    return np.linalg.solve(vh, np.matmul(cotangents_of_values(w, dw), vh)) * spanning(v, 1)
+    return np.linalg.solve(vh, dw[:, None] * vh) * (spanning(v, 1) * known_of_equal(w, dw[:, None] + dw[None, :]))
 
 
 @shared
 def eigvals_tangent(w: Any, v: Any, da: Any) -> Any:
-    return tangents_of_values(w, np.linalg.solve(v, np.matmul(da, v)) * spanning(v, 1))
+    inner = np.linalg.solve(v, np.matmul(da, v))
+    return np.diagonal(inner) * (spanning(v, 1) * known_of_equal(w, inner))
 
 
 @adjoint(eigvals_of)

@@ -33,17 +33,13 @@ ROUNDED = 10.0  # times n * eps * max |w|: where values differ by less, what is 
 
 
 def as_good_as_equal(w: Any, order: int) -> Any:
-    """How far apart values may be, for nothing to be known of what is divided by their difference to this power; of power 0, less than nothing."""
-    if order == 0:
-        return -1.0
+    """How far apart values may be, for nothing to be known of what is divided by their difference to this power."""
     return (ROUNDED * len(w) * np.finfo(w.dtype).eps) ** (1.0 / order) * np.max(np.abs(w), initial=0.0)
 
 
 @implements(as_good_as_equal)
 @unchecked
 def _as_good_as_equal(w: Any, order: int) -> Any:
-    if order == 0:
-        return -1.0
     return (ROUNDED * len(w) * np.finfo(w.dtype).eps) ** (1.0 / order) * float(np.max(np.abs(w), initial=0.0))
 
 
@@ -67,47 +63,26 @@ def _inverse_differences(w: Any) -> Any:
     return made
 
 
-def undetermined(w: Any, inner: Any, order: int) -> Any:
+def undetermined(w: Any, inner: Any) -> Any:
     """nan for a pair of vectors that turn into each other, whose values are equal and of which `inner` has something; else 0.
 
     What depends on the vectors' choice has no derivative. What does not may have one, but not by these terms: of V f(w) V^T
-    they are 0 / 0, and the limit is f'(w).  `order`: to what power the difference divides what this stands beside. The derivative is that of
-    one order more: the terms are multiplied by a difference once more, so that rounding does harm at larger ones.
+    they are 0 / 0, and the limit is f'(w).
     """
-    tied = (np.abs(w[None, :] - w[:, None]) <= as_good_as_equal(w, order)) & ((inner != 0) | (inner.T != 0))
+    tied = (np.abs(w[None, :] - w[:, None]) <= as_good_as_equal(w, 1)) & ((inner != 0) | (inner.T != 0))
     return np.where(tied & ~np.eye(len(w), dtype=bool), np.nan, 0.0)
 
 
 @implements(undetermined)
-@shared
 @unchecked
-def _undetermined(w: Any, inner: Any, order: int) -> Any:
-    n, equal = len(w), as_good_as_equal(w, order)
+def _undetermined(w: Any, inner: Any) -> Any:
+    n, equal = len(w), as_good_as_equal(w, 1)
     made = np.zeros((n, n), inner.real.dtype)
     for i in range(n):
         for j in range(n):
             if i != j and (inner[i, j] != 0 or inner[j, i] != 0) and abs(w[j] - w[i]) <= equal:
                 made[i, j] = np.nan
     return made
-
-
-@adjoint(undetermined)
-def _undetermined_rule(w: Any, inner: Any, order: int) -> Any:
-    def back(d: Any) -> Any:
-        again = undetermined(w, inner, order + 1)
-        return None, np.where(d != 0, again, np.zeros_like(again)).astype(inner.dtype), None
-
-    return undetermined(w, inner, order), back
-
-
-@tangent(undetermined)
-def _undetermined_tangent(w: Any, inner: Any, order: int) -> Any:
-    def push(dw: Any, d: Any, _: Any) -> Any:
-        again = undetermined(w, inner, order + 1)
-        moves = (dw[None, :] != dw[:, None]) | (d != 0) | (d.T != 0)
-        return np.where(moves, again, np.zeros_like(again))
-
-    return undetermined(w, inner, order), push
 
 
 @implements(np.linalg.eigh)
@@ -199,8 +174,8 @@ def _eigh_rule(a: Any, upper: bool) -> Any:
 def eigh_cotangent(w: Any, v: Any, dw: Any, dv: Any) -> Any:
     """That of the lower triangle."""
     vh = conj_swapped(v)
-    inner = np.matmul(vh, dv)
-    inner = 0.5 * (inner - conj_swapped(inner)) * inverse_differences(w) + undetermined(w, inner, 1)
+    turns = np.matmul(vh, dv)
+    inner = 0.5 * (turns - conj_swapped(turns)) * inverse_differences(w) + undetermined(w, turns)
     s = np.matmul(v * dw, vh) + np.matmul(np.matmul(v, inner), vh)
     return lower_half(s + conj_swapped(s))
 
@@ -218,4 +193,4 @@ def _eigh_tangent(a: Any, upper: bool) -> Any:
 @shared
 def eigh_tangents(w: Any, v: Any, low: Any) -> Any:
     inner = np.matmul(np.matmul(conj_swapped(v), low + conj_swapped(low)), v)
-    return np.diagonal(inner.real).copy(), np.matmul(v, inner * inverse_differences(w) + undetermined(w, inner, 1))
+    return np.diagonal(inner.real).copy(), np.matmul(v, inner * inverse_differences(w) + undetermined(w, inner))
