@@ -22,7 +22,7 @@ def _spectrum(a: Any) -> Any:
 
 
 case(
-    [L.eig, L.eigvals, eigen.eig_of, eigen.eigvals_of, eigen.spanning, eigen.steady],
+    [L.eig, L.eigvals, eigen.eig_of, eigen.eigvals_of, eigen.spanning],
     _spectrum,
     a=A("n n", "dD", "regular", 1),
     tolerance=1e7,

@@ -20,7 +20,7 @@ from zyg.rules import adjoint, tangent
 from .. import blas
 from ..intrinsics import unsupported
 from ..registry import implements
-from .hermitian import ROUNDED, as_good_as_equal, inverse_differences, undetermined
+from .hermitian import ROUNDED, inverse_differences, steady, undetermined
 from .layouts import conj_swapped, is_complex, packed, swapped
 from .linalg import square
 from .singular import svd_of
@@ -181,53 +181,6 @@ def largest(v: Any) -> Any:
             if size > most and v[i, j].imag == 0.0:
                 rows[j], most = i, size
     return rows
-
-
-def steady(w: Any, inner: Any, order: int) -> Any:
-    """1, but its derivative is nan where there are such pairs by what is known of a difference to the power `order`, and so on with its
-    derivatives.
-
-    It stands as a factor beside terms that are divided by differences: each derivative divides them by these once more, so that rounding does harm
-    at larger ones.
-    """
-    return 1.0
-
-
-@implements(steady)
-@unchecked
-def _steady(w: Any, inner: Any, order: int) -> Any:
-    return 1.0
-
-
-def step_of_steady(w: Any, inner: Any, order: int) -> Any:
-    """That derivative: 0 or nan."""
-    tied = (np.abs(w[None, :] - w[:, None]) <= as_good_as_equal(w, order)) & ((inner != 0) | (inner.T != 0))
-    return np.nan if np.any(tied & ~np.eye(len(w), dtype=bool)) else 0.0
-
-
-@implements(step_of_steady)
-@shared
-@unchecked
-def _step_of_steady(w: Any, inner: Any, order: int) -> Any:
-    n, equal = len(w), as_good_as_equal(w, order)
-    for i in range(n):
-        for j in range(n):
-            if i != j and (inner[i, j] != 0 or inner[j, i] != 0) and abs(w[j] - w[i]) <= equal:
-                return np.nan
-    return 0.0
-
-
-@adjoint(steady)
-def _steady_rule(w: Any, inner: Any, order: int) -> Any:
-    def back(d: Any) -> Any:
-        return w * step_of_steady(w, inner, order) * steady(w, inner, order + 1), None, None
-
-    return steady(w, inner, order), back
-
-
-@tangent(steady)
-def _steady_tangent(w: Any, inner: Any, order: int) -> Any:
-    return steady(w, inner, order), lambda *_: step_of_steady(w, inner, order) * steady(w, inner, order + 1)
 
 
 def spanning(v: Any, order: int) -> Any:

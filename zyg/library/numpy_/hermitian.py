@@ -85,6 +85,59 @@ def _undetermined(w: Any, inner: Any) -> Any:
     return made
 
 
+def steady(w: Any, inner: Any, order: int) -> Any:
+    """1, but its derivative is nan where there are such pairs by what is known of a difference to the power `order`, and so on with its
+    derivatives.
+
+    It stands as a factor beside terms that are divided by differences: each derivative divides them by these once more, so that rounding does harm
+    at larger ones.
+    """
+    return 1.0
+
+
+@implements(steady)
+@unchecked
+def _steady(w: Any, inner: Any, order: int) -> Any:
+    return 1.0
+
+
+def step_of_steady(w: Any, inner: Any, order: int) -> Any:
+    """That derivative: 0 or nan."""
+    tied = (np.abs(w[None, :] - w[:, None]) <= as_good_as_equal(w, order)) & ((inner != 0) | (inner.T != 0))
+    return np.nan if np.any(tied & ~np.eye(len(w), dtype=bool)) else 0.0
+
+
+@implements(step_of_steady)
+@shared
+@unchecked
+def _step_of_steady(w: Any, inner: Any, order: int) -> Any:
+    n, equal = len(w), as_good_as_equal(w, order)
+    for i in range(n):
+        for j in range(n):
+            if i != j and (inner[i, j] != 0 or inner[j, i] != 0) and abs(w[j] - w[i]) <= equal:
+                return np.nan
+    return 0.0
+
+
+@adjoint(steady)
+def _steady_rule(w: Any, inner: Any, order: int) -> Any:
+    def back(d: Any) -> Any:
+        return w * step_of_steady(w, inner, order) * steady(w, inner, order + 1), None, None
+
+    return steady(w, inner, order), back
+
+
+@tangent(steady)
+def _steady_tangent(w: Any, inner: Any, order: int) -> Any:
+    return steady(w, inner, order), lambda *_: step_of_steady(w, inner, order) * steady(w, inner, order + 1)
+
+
+@shared
+def turns(v: Any, dv: Any) -> Any:
+    """How far cotangents of vectors go along the vectors."""
+    return np.matmul(conj_swapped(v), dv)
+
+
 @implements(np.linalg.eigh)
 def eigh(a: Any, UPLO: str = "L") -> Any:
     x = square(a, "np.linalg.eigh")
@@ -164,7 +217,7 @@ def _eigh_rule(a: Any, upper: bool) -> Any:
     w, v = eigh_of(a, upper)
 
     def back(d: Any) -> Any:
-        half = eigh_cotangent(w, v, *d)
+        half = eigh_cotangent(w, v, *d) * steady(w, turns(v, d[1]), 2)
         return conj_swapped(half) if upper else half, None
 
     return (w, v), back
@@ -185,7 +238,9 @@ def _eigh_tangent(a: Any, upper: bool) -> Any:
     w, v = eigh_of(a, upper)
 
     def push(da: Any, _: Any) -> Any:
-        return eigh_tangents(w, v, lower_half(conj_swapped(da) if upper else da))
+        low = lower_half(conj_swapped(da) if upper else da)
+        dw, dv = eigh_tangents(w, v, low)
+        return dw, dv * steady(w, turns(v, np.matmul(low + conj_swapped(low), v)), 2)
 
     return (w, v), push
 

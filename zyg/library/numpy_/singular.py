@@ -19,7 +19,7 @@ from zyg.rules import adjoint, tangent
 
 from .. import blas
 from ..registry import implements
-from .hermitian import inverse_differences, undetermined
+from .hermitian import inverse_differences, steady, turns, undetermined
 from .layouts import conj_swapped, is_complex, packed, swapped
 from .linalg import matrices
 
@@ -137,12 +137,13 @@ def _svd_rule(a: Any, whole: bool) -> Any:
     def back(d: Any) -> Any:
         du, ds, dvt = d
         k = len(s)
+        sure = steady(s, turns(u[:, :k], du[:, :k]), 2) * steady(s, turns(conj_swapped(vt[:k]), conj_swapped(dvt[:k])), 2)
         if not whole:
-            return svd_cotangent(u, s, vt, du, ds, dvt), None
+            return svd_cotangent(u, s, vt, du, ds, dvt) * sure, None
         first, rest = u[:, :k], u[:, k:]
         left = du[:, :k] - np.matmul(rest, np.matmul(conj_swapped(du[:, k:]), first))
         right = dvt[:k] - np.matmul(np.matmul(vt[:k], conj_swapped(dvt[k:])), vt[k:])
-        return svd_cotangent(first, s, vt[:k], left, ds, right), None
+        return svd_cotangent(first, s, vt[:k], left, ds, right) * sure, None
 
     return (u, s, vt), back
 
@@ -174,10 +175,13 @@ def _svd_tangent(a: Any, whole: bool) -> Any:
 
     def push(da: Any, _: Any) -> Any:
         k = len(s)
+        sure = steady(s, turns(u[:, :k], np.matmul(da, conj_swapped(vt[:k]))), 2)
         if not whole:
-            return svd_tangents(u, s, vt, da)
+            du, ds, dvt = svd_tangents(u, s, vt, da)
+            return du * sure, ds, dvt * sure
         first, rest = u[:, :k], u[:, k:]
         du, ds, dvt = svd_tangents(first, s, vt[:k], da)
+        du, dvt = du * sure, dvt * sure
         more = -np.matmul(first, np.matmul(conj_swapped(du), rest))
         below = -np.matmul(np.matmul(vt[k:], conj_swapped(dvt)), vt[:k])
         return np.concatenate((du, more), axis=1), ds, np.concatenate((dvt, below), axis=0)
