@@ -18,7 +18,7 @@ from zyg.ir.core import Block, Const, Instr, Value, const
 from zyg.ir.types import I64
 from zyg.remedies import remedy_for
 
-from . import kinds, operators
+from . import kinds
 from .later import dicts, flat, growing, lists
 from .merging import settled
 from .scalars import boolean, scalar_value, to_int
@@ -703,6 +703,7 @@ def reversed_range(e: Evaluator, r: RangeValue) -> RangeValue:
 
 def range_slice(e: Evaluator, r: RangeValue, key: SliceValue) -> RangeValue:
     """r[start:stop:step], a range (compute_slice in rangeobject.c)."""
+    from . import operators
     from .indexing import slice_ends
 
     ends = [end for p in r.parts() if (end := _known_int(p)) is not None]

@@ -8,8 +8,8 @@ from zyg.ir.core import Value, const
 
 from . import classes, kinds
 from .comparison import by_tag
-from .flat import FlatValue
 from .instances import is_instance
+from .later import flat
 from .merging import conflict, settled
 from .scalars import boolean, scalar_value
 from .type_names import class_of
@@ -62,7 +62,7 @@ def is_sequence(e: Evaluator, v: Abstract) -> Abstract:
             return flags[0]
         e.facts[id(v.present)] = (v.present, v.present, True, False)
         return boolean(v.present)
-    if is_iterator(e, v) or isinstance(v, (AttributedValue, CallableValue, FlatValue, PullbackValue)):
+    if is_iterator(e, v) or isinstance(v, (AttributedValue, CallableValue, flat.FlatValue, PullbackValue)):
         return Known(False)
     cls = class_of(e, v)
     if cls is None:

@@ -116,6 +116,7 @@ def _separate_yields(g: Function) -> dict[Block, Block]:
     for block in list(g.blocks):
         while (at := next((n for n, i in enumerate(block.instrs) if i.op == "yield"), None)) is not None:
             after = Block(f"{block.name}.resumed")
+            after.in_iterator = block.in_iterator
             after.instrs = block.instrs[at + 1 :]
             block.instrs[at + 1 :] = [Instr("jump", targets=[Target(after)], position=block.instrs[at].position)]
             g.blocks.insert(g.blocks.index(block) + 1, after)
