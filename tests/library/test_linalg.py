@@ -318,6 +318,39 @@ def test_eigenvalues_of_defective_matrices(power):
 
 
 @each_in_long_turn
+def test_second_derivatives_through_vectors_of_values_that_are_near_each_other():
+    """They are right to two digits, or nan."""
+    c, w = RNG.normal(size=(3, 3)), RNG.normal(size=(3, 3))
+
+    def root(a):
+        values, v = np.linalg.eigh((a + a.T) / 2)
+        return np.sum(c * ((v * values**1.5) @ v.T))
+
+    def polar(a):
+        u, _, vt = np.linalg.svd(a)
+        return np.sum(c * (u @ vt))
+
+    def one(a):  # of a value that is far from the others
+        return np.linalg.eigh((a + a.T) / 2)[1][0, 2] ** 2
+
+    q = np.linalg.qr(RNG.normal(size=(3, 3)))[0]
+    for f in (root, polar, one):
+        ways = [
+            lambda a, f=f: zyg.hvp(f, a, w),
+            lambda a, f=f: zyg.grad(lambda a: np.sum(zyg.grad(f)(a) * w))(a),
+            lambda a, f=f: zyg.grad(lambda a: zyg.jvp(f, (a,), (w,))[1])(a),
+        ]
+        for second in ways:
+            for gap in (1e-3, 1e-6, 1e-8, 1e-10, 1e-13, 0.0):
+                a = q @ np.diag([1.0, 1.0 + gap, 2.0]) @ q.T
+                given = second(a)
+                far = second(q @ np.diag([1.0, 1.0 + 1e-3, 2.0]) @ q.T)  # changes little from there
+                assert np.isnan(given).all() or np.allclose(given, far, rtol=5e-2, atol=5e-2), (f, gap)
+                assert f is one or np.isnan(given).all() == (gap < 5e-8), (f, gap)
+                assert f is not one or gap < 1e-7 or np.isfinite(given).all()
+
+
+@each_in_long_turn
 def test_through_python():
     class Held:
         pass

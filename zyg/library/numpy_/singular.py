@@ -137,7 +137,9 @@ def _svd_rule(a: Any, whole: bool) -> Any:
     def back(d: Any) -> Any:
         du, ds, dvt = d
         k = len(s)
-        sure = steady(s, turns(u[:, :k], du[:, :k]), 2) * steady(s, turns(conj_swapped(vt[:k]), conj_swapped(dvt[:k])), 2)
+        sure = steady(s, turns(u[:, :k], du[:, :k]), 2) * steady(
+            s, turns(conj_swapped(vt[:k]), conj_swapped(dvt[:k])), 2
+        )
         if not whole:
             return svd_cotangent(u, s, vt, du, ds, dvt) * sure, None
         first, rest = u[:, :k], u[:, k:]
