@@ -164,7 +164,7 @@ case([L.eigh, hermitian.eigh_of], lambda a: np.linalg.eigh(a)[0], a=A("n n", "df
 case(L.eigh, lambda a: np.linalg.eigh(a, "U"), a=A("3 3|4 4", "dD", "regular"), derivative=False, **LOOSE)
 case([L.eigh, L.eigvalsh], lambda a: np.abs(np.linalg.eigh(a, "U")[1]) + np.linalg.eigvalsh(a, "U"), a=A("n n", "dD", "symmetric", 1), **LOOSE)  # fmt: skip
 case(
-    L.eigh,
+    [L.eigh, hermitian.steady],
     lambda a, w: np.sum(np.abs(np.linalg.eigh(a)[1] ** 2) * w),
     a=A("n n", "dD", "symmetric", 1),
     w=A("n n", "d", "finite"),

@@ -330,7 +330,7 @@ def leave_call(error: BaseException, run: Any, *more: Any) -> None:
         later.escaping.attach(error, (_run_left, None, (run, left, *more), foreign.caller()))
 
 
-_END = "write a loop, or a generator that returns"
+_INSTEAD = "write a loop, or a generator that returns"
 
 
 def stopped(f: Any, end: StopIteration) -> BaseException:
@@ -341,7 +341,7 @@ def stopped(f: Any, end: StopIteration) -> BaseException:
     return Unsupported(
         f"StopIteration out of `{foreign.name_of(f)}`, which an iterator calls",
         foreign.position_of(foreign.caller()),
-        hint=_END,
+        hint=_INSTEAD,
     )
 
 
@@ -354,7 +354,7 @@ def out_of_iterator(exception: BaseException) -> BaseException:
     made = Unsupported(
         "StopIteration out of a function which an iterator calls",
         foreign.position_of((trace.tb_frame.f_code, trace.tb_lasti)) if trace is not None else None,
-        hint=_END,
+        hint=_INSTEAD,
     )
     made.__cause__ = exception
     return made
