@@ -147,7 +147,7 @@ class Compared(Changing):
         self.seen[0] = self.seen[0] * 1.2
         return self.x == other.x
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
 
 def few(function, n, given=list, **options):

@@ -55,7 +55,7 @@ class Equal(Held):
         self.x = self.x * 1.5
         return other == 5.0
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
 
 def among(cls, item):

@@ -86,7 +86,7 @@ class Raising:
 
     @property
     def z(self) -> Any:
-        return self.missing  # type: ignore[attr-defined]
+        return self.missing
 
     @property
     def doubled(self) -> Any:

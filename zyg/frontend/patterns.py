@@ -105,7 +105,7 @@ def match_class(e: Evaluator, subject: Abstract, cls: Abstract, names: Abstract,
     return e.if_else(matches.value, lambda: attributes(item), lambda: NONE)
 
 
-def _by_place(e: Evaluator, cls: type, count: int) -> tuple[bool, list[str]]:
+def _by_place(e: Evaluator, cls: Any, count: int) -> tuple[bool, list[str]]:
     """Whether the first sub-pattern is for the subject itself, and which attributes those by position are for."""
     if not count:
         return False, []
@@ -114,7 +114,7 @@ def _by_place(e: Evaluator, cls: type, count: int) -> tuple[bool, list[str]]:
         names: Any = ()
         allowed = 1
     else:
-        names = () if found is None else cls.__match_args__  # type: ignore[attr-defined]
+        names = () if found is None else cls.__match_args__
         if type(names) is not tuple:
             e.type_error(f"{cls.__name__}.__match_args__ must be a tuple (got {type(names).__name__})")
         allowed = len(names)
