@@ -230,7 +230,7 @@ def _eig_rule(a: Any) -> Any:
             turned[rows[j], j] -= 1j * (along[j].imag / v[rows[j], j].real)
         inner = np.matmul(vh, turned)
         sure = spanning(v, 1) * steady(w, inner, 2) * known_of_equal(w, dw[:, None] + dw[None, :])
-        inner = inner * np.conj(inverse_differences(w)) + undetermined(w, inner) + np.diag(dw)
+        inner = inner * np.conj(inverse_differences(w)) + undetermined(w, inner, 1) + np.diag(dw)
         return (of_kind(np.linalg.solve(vh, np.matmul(inner, vh)), a) * sure,)
 
     return (w, v), back
@@ -243,7 +243,7 @@ def _eig_tangent(a: Any) -> Any:
     def push(da: Any) -> Any:
         inner = np.linalg.solve(v, np.matmul(da, v)) * spanning(v, 1)
         dv, rows = (
-            np.matmul(v, inner * inverse_differences(w) + undetermined(w, inner)) * steady(w, inner, 2),
+            np.matmul(v, inner * inverse_differences(w) + undetermined(w, inner, 1)) * steady(w, inner, 2),
             largest(v),
         )
         along = np.sum(np.conj(v) * dv, axis=0).real

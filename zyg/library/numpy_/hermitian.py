@@ -63,20 +63,20 @@ def _inverse_differences(w: Any) -> Any:
     return made
 
 
-def undetermined(w: Any, inner: Any) -> Any:
+def undetermined(w: Any, inner: Any, order: int) -> Any:
     """nan for a pair of vectors that turn into each other, whose values are equal and of which `inner` has something; else 0.
 
     What depends on the vectors' choice has no derivative. What does not may have one, but not by these terms: of V f(w) V^T
-    they are 0 / 0, and the limit is f'(w).
+    they are 0 / 0, and the limit is f'(w). `order`: to what power the difference divides.
     """
-    tied = (np.abs(w[None, :] - w[:, None]) <= as_good_as_equal(w, 1)) & ((inner != 0) | (inner.T != 0))
+    tied = (np.abs(w[None, :] - w[:, None]) <= as_good_as_equal(w, order)) & ((inner != 0) | (inner.T != 0))
     return np.where(tied & ~np.eye(len(w), dtype=bool), np.nan, 0.0)
 
 
 @implements(undetermined)
 @unchecked
-def _undetermined(w: Any, inner: Any) -> Any:
-    n, equal = len(w), as_good_as_equal(w, 1)
+def _undetermined(w: Any, inner: Any, order: int) -> Any:
+    n, equal = len(w), as_good_as_equal(w, order)
     made = np.zeros((n, n), inner.real.dtype)
     for i in range(n):
         for j in range(n):
@@ -101,22 +101,10 @@ def _steady(w: Any, inner: Any, order: int) -> Any:
     return 1.0
 
 
+@shared
 def step_of_steady(w: Any, inner: Any, order: int) -> Any:
     """That derivative: 0 or nan."""
-    tied = (np.abs(w[None, :] - w[:, None]) <= as_good_as_equal(w, order)) & ((inner != 0) | (inner.T != 0))
-    return np.nan if np.any(tied & ~np.eye(len(w), dtype=bool)) else 0.0
-
-
-@implements(step_of_steady)
-@shared
-@unchecked
-def _step_of_steady(w: Any, inner: Any, order: int) -> Any:
-    n, equal = len(w), as_good_as_equal(w, order)
-    for i in range(n):
-        for j in range(n):
-            if i != j and (inner[i, j] != 0 or inner[j, i] != 0) and abs(w[j] - w[i]) <= equal:
-                return np.nan
-    return 0.0
+    return np.sum(undetermined(w, inner, order))
 
 
 @adjoint(steady)
@@ -227,8 +215,8 @@ def _eigh_rule(a: Any, upper: bool) -> Any:
 def eigh_cotangent(w: Any, v: Any, dw: Any, dv: Any) -> Any:
     """That of the lower triangle."""
     vh = conj_swapped(v)
-    turns = np.matmul(vh, dv)
-    inner = 0.5 * (turns - conj_swapped(turns)) * inverse_differences(w) + undetermined(w, turns)
+    along = np.matmul(vh, dv)
+    inner = 0.5 * (along - conj_swapped(along)) * inverse_differences(w) + undetermined(w, along, 1)
     s = np.matmul(v * dw, vh) + np.matmul(np.matmul(v, inner), vh)
     return lower_half(s + conj_swapped(s))
 
@@ -248,4 +236,4 @@ def _eigh_tangent(a: Any, upper: bool) -> Any:
 @shared
 def eigh_tangents(w: Any, v: Any, low: Any) -> Any:
     inner = np.matmul(np.matmul(conj_swapped(v), low + conj_swapped(low)), v)
-    return np.diagonal(inner.real).copy(), np.matmul(v, inner * inverse_differences(w) + undetermined(w, inner))
+    return np.diagonal(inner.real).copy(), np.matmul(v, inner * inverse_differences(w) + undetermined(w, inner, 1))

@@ -157,7 +157,7 @@ def svd_cotangent(u: Any, s: Any, vt: Any, du: Any, ds: Any, dvt: Any) -> Any:
     f = inverse_differences_of_squares(s)
     left, right = np.matmul(conj_swapped(u), du), np.matmul(vt, conj_swapped(dvt))
     middle = (f * (left - conj_swapped(left))) * s + s[:, None] * (f * (right - conj_swapped(right)))
-    middle = middle + undetermined(s, left) + undetermined(s, right)
+    middle = middle + undetermined(s, left, 1) + undetermined(s, right, 1)
     over = inverses(s)
     for i in range(k):
         middle[i, i] += ds[i]
@@ -198,7 +198,7 @@ def svd_tangents(u: Any, s: Any, vt: Any, da: Any) -> Any:
     inner = np.matmul(np.matmul(uh, da), v)
     turned = conj_swapped(inner)
     f, over = inverse_differences_of_squares(s), inverses(s)
-    row, tied = s[:, None], undetermined(s, inner)
+    row, tied = s[:, None], undetermined(s, inner, 1)
     du = np.matmul(u, f * (inner * s + row * turned) + tied)
     dvt = np.matmul(conj_swapped(f * (row * inner + turned * s) + tied), vt)
     if is_complex(u):
