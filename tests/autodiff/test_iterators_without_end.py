@@ -63,12 +63,35 @@ def looked_at(x):
     return total + first * second + sum(itertools.cycle([])) + any(v > 9.0 for v in itertools.count(x))
 
 
-@pytest.mark.parametrize("f", [zipped, chosen, called, looked_at])
+def numbered(x):
+    """Counters that were made before, whole numbers and others, as classes have them."""
+    total, numbers, heights = 0.0, Event.numbers(), Event.heights
+    for event in [Event(x * k) for k in range(4)]:
+        total += event.time * (event.number - numbers)
+    for _, n in zip(range(3), Event.counter):
+        total += (n - numbers) * x
+    return total + (next(heights) - next(heights)) * x + (next(Event.counter, None) - numbers) * x * x
+
+
+class Event:
+    counter = itertools.count()
+    heights = itertools.count(0.5, 0.25)
+
+    def __init__(self, time):
+        self.time = time
+        self.number = next(self.counter)
+
+    @classmethod
+    def numbers(cls):
+        return next(cls.counter)
+
+
+@pytest.mark.parametrize("f", [zipped, chosen, called, looked_at, numbered])
 def test_first_derivatives(f):
     check(f)
 
 
 @each_in_long_turn
-@pytest.mark.parametrize("f", [zipped, chosen, called, looked_at])
+@pytest.mark.parametrize("f", [zipped, chosen, called, looked_at, numbered])
 def test_second_derivatives(f):
     check_second(f)

@@ -343,6 +343,8 @@ def _next(*args: Any) -> tuple[Any, Any]:
             return _next_directly(*args)
         if t is Iterator:
             return _stepped(*args)
+        if t is count:
+            return iteration.step_of_numbering(args[0], next(*args))
     return calls.run_known(_step, *args)
 
 

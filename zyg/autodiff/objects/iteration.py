@@ -400,11 +400,21 @@ def mark_keys(mapping: Any, key: Any, d: Any, shadows: Any, place: Any = None) -
         shadows.mark(mapping, refused_in(d) or Refused(error), keys=True)
 
 
+def _numbering(x: count) -> tuple[Any, Any]:
+    return map(functools.partial(step_of_numbering, x), x), NOTHING
+
+
+def step_of_numbering(x: count, item: Any) -> tuple[Any, Any]:
+    """(item, back) of what a counter has given that C code made, such as classes have for their instances' numbers: whole numbers
+    that it counts depend on nothing that is differentiated."""
+    return (item, None) if type(item) is int else step_of_unknown(x, item)
+
+
 SOURCES: dict[type, Callable[[Any], tuple[Any, Any]]] = {
     list: _list, tuple: tuple_pairs, collections.deque: _list, Values: _values, Items: _items, Iterator: iterator_pairs,
     Direct: iterator_pairs, Endless: iterator_pairs, set: _set, frozenset: _set, np.ndarray: _array, np.flatiter: _flat, dict: _keys, Keys: _keys, str: _plain, bytes: _plain, range: _plain,
     bytearray: _plain, type(iter(range(1))): _plain, collections.Counter: _keys, collections.defaultdict: _keys,
-    collections.OrderedDict: _keys,
+    collections.OrderedDict: _keys, count: _numbering,
 }  # fmt: skip
 
 
@@ -492,13 +502,18 @@ def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def unknown(x: Any) -> Generator[tuple[Any, Any], None, None]:
+    for item in x:
+        yield step_of_unknown(x, item)
+
+
+def step_of_unknown(x: Any, item: Any) -> tuple[Any, Any]:
+    """(item, back) of what an iterator has given that zyg cannot see into."""
     name = type(x).__name__
     memory = x.obj if type(x) is memoryview else None
     hint = "make a list of it outside of the function, or take it out of the derivative's path with zyg.stop_gradient"
-    for item in x:
-        yield foreign.result(
-            item, f"a derivative through the items of a {name}, which zyg cannot see into", hint, (x, memory)
-        )
+    return foreign.result(
+        item, f"a derivative through the items of a {name}, which zyg cannot see into", hint, (x, memory)
+    )
 
 
 def pairs_to_end(x: Any) -> tuple[Any, Any]:
