@@ -7,7 +7,7 @@ from contextvars import ContextVar, Token
 from types import FunctionType
 from typing import Any
 
-from . import calls, classes, generators, later, spreading
+from . import calls, classes, generators, later, reversals, spreading
 from .backs import run_shifted
 from .calls import known, method
 from .cotangents import accumulate
@@ -170,12 +170,12 @@ def _left(manager: Any, typ: Any, value: Any, traceback: Any) -> tuple[Any, Any]
     try:
         generators.last_step(generator)
     except StopIteration:
-        return False, (generators.run_end, generator.record, None)
+        return False, (reversals.run_end, generator.record, None)
     try:
         raise RuntimeError("generator didn't stop")
     except RuntimeError as error:
         generator.forward.close()
-        generator.fail(error, generators.run_gone_on)
+        generator.fail(error, reversals.run_gone_on)
         raise
 
 
@@ -188,7 +188,7 @@ def _thrown(generator: Generator, value: BaseException, traceback: Any) -> tuple
     try:
         generators.throw_last(generator, value)
     except StopIteration:
-        return True, (generators.run_end, generator.record, None)
+        return True, (reversals.run_end, generator.record, None)
     except BaseException as error:
         if error is not value:
             raise
@@ -198,7 +198,7 @@ def _thrown(generator: Generator, value: BaseException, traceback: Any) -> tuple
         raise RuntimeError("generator didn't stop after throw()")
     except RuntimeError as error:
         generator.forward.close()
-        generator.fail(error, generators.run_gone_on)
+        generator.fail(error, reversals.run_gone_on)
         raise
 
 

@@ -21,9 +21,11 @@ from typing import Any
 from zyg.autodiff import objects
 
 from . import later
-from .generators import Away, Generator, Record, end_of, gives_items_alone, record_send, run_item, run_send
+from .generator_items import gives_items_alone
+from .generators import Away, Generator, Record, record_send
 from .iteration import Iterator
 from .passing import passes
+from .reversals import end_of, run_item, run_send
 
 
 def handed_over() -> list[Any]:
@@ -62,7 +64,7 @@ def undo(handed: list[Any], d: Any, shadows: Any) -> Any:
 
 def is_undone(handed: list[Any], cotangents: Any, shadows: Any) -> None:
     """It has come to its start, and gives the cotangents of what it was called with."""
-    shadows.items[id(shadows.items[id(handed)].pop())] = cotangents  # (`generators.run_generator` takes them)
+    shadows.items[id(shadows.items[id(handed)].pop())] = cotangents  # (`reversals.run_generator` takes them)
 
 
 # ---------------------------------------------------------------------------------------------------- step by step

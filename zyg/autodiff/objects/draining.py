@@ -78,7 +78,7 @@ def drained_pairs(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ..
 
 def _taken(x: Any, types: frozenset[type] | None) -> Any:
     """The same of so many items of a generator; None of other iterators."""
-    if type(x) is not Iterator or type(x.pairs) is not objects.generators.Sliced:
+    if type(x) is not Iterator or type(x.pairs) is not objects.generator_items.Sliced:
         return None
     return x.pairs.take(types)
 

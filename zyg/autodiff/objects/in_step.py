@@ -117,13 +117,12 @@ class Abreast(_Taking):
     def going(self) -> Iterator[Any]:
         if len(self.inner) == 2:
             first, second = self.inner
-            if type(first) is objects.generators.Quick and type(second) is objects.generators.Quick:
+            if type(first) is objects.generator_items.Quick and type(second) is objects.generator_items.Quick:
                 return self._of_two_generators(first, second)
         return super().going()
 
     def _of_two_generators(self, first: Any, second: Any) -> Iterator[Any]:
         """The same pairs, without a step in Python for each of the two."""
-        generators = objects.generators
         a, b = first.source, second.source
         xs, ys = iter(first.generator.forward), iter(second.generator.forward)
         while True:
@@ -139,14 +138,14 @@ class Abreast(_Taking):
             try:
                 y = next(ys)
             except StopIteration:
-                self.behind = run_zip, [(generators.run_item, a, k), second.ended()]
+                self.behind = run_zip, [(objects.reversals.run_item, a, k), second.ended()]
                 return
             except BaseException as error:
                 second.generator.fail(error)
-                objects.reentry.leave(error, (run_zip, [(generators.run_item, a, k)]))
+                objects.reentry.leave(error, (run_zip, [(objects.reversals.run_item, a, k)]))
                 raise
             n = b.items = b.items + 1
-            yield (x, y), (generators.run_items_of_two, a, k, b, n)
+            yield (x, y), (objects.reversals.run_items_of_two, a, k, b, n)
 
     def step(self) -> tuple[Any, Any]:
         items: list[Any] = []
@@ -268,8 +267,8 @@ class Going(itertools.chain[Any]):
 
 def going(pairs: Any) -> Any:
     """An iterator of pairs, for such a consumer."""
-    if type(pairs) is objects.generators.Sliced:
-        return objects.generators.quickly_sliced(pairs) or pairs
+    if type(pairs) is objects.generator_items.Sliced:
+        return objects.generator_items.quickly_sliced(pairs) or pairs
     if type(pairs) is not Abreast and type(pairs) is not Chained:
         return pairs
     made: Any = Going(pairs.going())

@@ -20,6 +20,7 @@ from . import (
     conversions,
     delegation,
     draining,
+    generator_items,
     generators,
     in_step,
     iteration,
@@ -28,6 +29,7 @@ from . import (
     listwise,
     places,
     reentry,
+    reversals,
     subscripts,
     wholes,
 )
@@ -136,7 +138,7 @@ _THERE_ALREADY = object()
 
 
 def _run_updating(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    generators.undo_items(back, shadows.take_key, shadows)
+    reversals.undo_items(back, shadows.take_key, shadows)
 
 
 draining.UPDATING[generators.Generator] = _updating
@@ -367,12 +369,12 @@ def _next_of_generator(generator: generators.Generator, default: Any) -> tuple[A
         if record.done:
             return default, (run_next_default, None)
         record.done = True
-        return default, (run_next_default, (generators.run_end, record, None))
+        return default, (run_next_default, (reversals.run_end, record, None))
     except BaseException as error:
         generator.fail(error)
         raise
     record.items += 1
-    return item, (generators.run_item, record, record.items)
+    return item, (reversals.run_item, record, record.items)
 
 
 def _step(it: Any, default: Any = MISSING) -> tuple[Any, Any]:
@@ -413,13 +415,13 @@ def run_next(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 known(Iterator.__next__)(_step)
 known(generators.Generator.send)(generators.record_send)
-known(generators.run_sent)(lambda *args: calls.call(generators.run_sent_by_step, args))
+known(reversals.run_sent)(lambda *args: calls.call(reversals.run_sent_by_step, args))
 calls.AS_METHODS[generators.Generator.send] = generators.send_as_method, 2
 known(delegation.delegated, exact=True)(delegation.record_delegated)
-known(generators.give_generator)(lambda *args: calls.call(generators.give_by_steps, args))
-known(generators.resume_in_turn)(lambda *args: calls.call(generators.one_by_one, args))
-known(generators.run_item)(lambda *args: calls.call(generators.run_item_by_step, args))
-known(generators.quickly)(lambda generator: calls.call(generators.slowly, (generator,)))
+known(reversals.give_generator)(lambda *args: calls.call(reversals.give_by_steps, args))
+known(reversals.resume_in_turn)(lambda *args: calls.call(reversals.one_by_one, args))
+known(reversals.run_item)(lambda *args: calls.call(reversals.run_item_by_step, args))
+known(generator_items.quickly)(lambda generator: calls.call(generator_items.slowly, (generator,)))
 known(generators.Generator.throw)(generators.record_throw)
 known(generators.Generator.close)(generators.record_close)
 

@@ -17,6 +17,7 @@ from . import (
     calls,
     draining,
     foreign,
+    generator_items,
     generators,
     in_step,
     iteration,
@@ -108,7 +109,7 @@ def _islice(iterable: Any, *args: Any) -> tuple[Any, Any]:
     else:
         iterator, rec = iteration.noted_with_backs(iterable)
         steps = itertools.islice(iterator, *args)
-        pairs = generators.sliced(iterable, steps, args) if type(iterable) is generators.Generator else None
+        pairs = generator_items.sliced(iterable, steps, args) if type(iterable) is generators.Generator else None
         y, back = _made(pairs or picked(steps, iterator), "islice", rec)
     return y, None if back is None else (calls.run_padded, back, 2 + len(args))
 

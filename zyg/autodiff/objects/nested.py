@@ -46,6 +46,7 @@ from . import (
     passing,
     reach,
     reentry,
+    reversals,
     scattering,
     shadows,
     spreading,
@@ -134,7 +135,7 @@ def _bound_to(forward: Any, shadows: Any) -> Any:
     return None if held is None else held[-1]
 
 
-known(generators.step)(generators.record_step)
+known(reversals.step)(reversals.record_step)
 known(keeping.kept)(keeping.kept_in_turn)
 known(keeping.Watching.__call__)(keeping.call_in_turn)
 

@@ -247,7 +247,7 @@ def sources_of(iterator: Any) -> list[Any]:
 
 def is_of_generator(iterator: Any) -> bool:
     """Whether these are the pairs of a generator."""
-    return type(iterator) is objects.generators.Quick or type(iterator) is objects.generators.Items
+    return type(iterator) is objects.generator_items.Quick or type(iterator) is objects.generators.Items
 
 
 def noted(iterator: Any) -> Any:

@@ -133,7 +133,7 @@ def through(x: Any, loop: Any) -> tuple[Any, Any] | None:
     if made is None:
         return (steps(x), _BY_STEPS) if goes_by_itself(x) else None
     iterator, back = made
-    owned = objects.generators.owned_if_quiet(iterator, back)
+    owned = objects.generator_items.owned_if_quiet(iterator, back)
     if owned is not None:
         return owned[0], (_run_made_owned, owned[1][1], back)
     objects.generators.is_alone(iterator, back)

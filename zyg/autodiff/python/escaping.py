@@ -19,7 +19,7 @@ from typing import Any
 from zyg.errors import Unsupported
 
 from .. import trying
-from ..objects import calls, foreign, generators, later, passing
+from ..objects import calls, foreign, generator_items, generators, later, passing
 
 generators_are_watched = False
 
@@ -64,9 +64,9 @@ def leave_generator(exception: BaseException, back: Any) -> None:
     (`generators.Generator.fail`)."""
     if isinstance(exception, StopIteration):  # as CPython makes of it
         instead = RuntimeError("generator raised StopIteration")
-        attach(instead, (generators.run_left_owned, back))
+        attach(instead, (generator_items.run_left_owned, back))
         raise instead from exception
-    attach(exception, (generators.run_left_owned, back))
+    attach(exception, (generator_items.run_left_owned, back))
 
 
 class _Refusals(threading.local):

@@ -11,7 +11,7 @@ from typing import Any
 
 from zyg.ir.core import Instr
 
-from ..objects import calls, generators
+from ..objects import calls, generators, reversals
 from ..objects.passing import passes
 from ..trying import bodies
 from .sites import Site
@@ -38,7 +38,7 @@ def begin(f: FunctionType, iterator: Any, site: Site) -> tuple[Any, Any]:
     if half is None:
         return calls.forward_of(f)(iterator)
     generator = generators.Generator(FunctionType(half, f.__globals__, _NAME, None, f.__closure__)(iterator))
-    return generator, (generators.run_generator, generator.record)  # (it does nothing when it is closed)
+    return generator, (reversals.run_generator, generator.record)  # (it does nothing when it is closed)
 
 
 def _half_of(f: FunctionType, site: Site) -> CodeType | None:

@@ -272,7 +272,7 @@ class ForwardHalf:
             if not self.brief:
                 attrs |= {"direct": "finish", "types": sources.WITHOUT_STEPS}
         elif is_call_of(instr, sources.leave):
-            attrs["of"], function, operands = "finish", objects.generators.record_leave, operands[1:]
+            attrs["of"], function, operands = "finish", objects.generator_items.record_leave, operands[1:]
             if not self.brief:
                 attrs |= {"direct": "finish", "types": sources.WITHOUT_STEPS}
         elif op == "call_object" and self.brief and not instr.attrs["keywords"]:

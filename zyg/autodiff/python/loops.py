@@ -9,7 +9,7 @@ from typing import Any
 from zyg.backend.pullbacks import VIEWED, nothing
 
 from .. import objects
-from ..objects import calls, generators, iteration, reentry, stepped
+from ..objects import calls, generator_items, generators, iteration, reentry, stepped
 from ..objects.cotangents import INERT
 from ..objects.iteration import Direct, Endless, Items, Values
 from ..objects.wholes import NOWHERE, Entries, Lists, ListsAndTuples, Numbered, NumberedTuple
@@ -23,7 +23,7 @@ def loop(x: Any) -> tuple[Any, Any]:
     if t is list:
         return zip(x, count()), (nothing, x)
     if t is generators.Generator:
-        return generators.quickly(x), iteration.NOTHING  # all of its steps are undone, each for itself
+        return generator_items.quickly(x), iteration.NOTHING  # all of its steps are undone, each for itself
     if t is Direct or t is Endless:
         return x.base, (nothing, x.whole)
     if t is tuple:
@@ -66,7 +66,7 @@ def loop_alone(x: Any, back: Any) -> tuple[Any, Any]:
 def loop_own(x: Any, back: Any) -> tuple[Any, Any]:
     """The same, where a generator that nobody else has is gone through without a record of its steps."""
     if type(x) is generators.Generator:
-        own = generators.owned(x, back)
+        own = generator_items.owned(x, back)
         if own is not None:
             return own
     elif type(x) is list:
@@ -76,7 +76,7 @@ def loop_own(x: Any, back: Any) -> tuple[Any, Any]:
 
 def loop_own_tried(x: Any, back: Any) -> tuple[Any, Any]:
     """The same where an exception that comes out of the generator may be handled: the generator has to leave its pullback with it."""
-    return generators.owned_if_quiet(x, back) or loop_alone(x, back)
+    return generator_items.owned_if_quiet(x, back) or loop_alone(x, back)
 
 
 def loop_items(x: Any, back: Any) -> tuple[Any, Any]:
@@ -147,13 +147,13 @@ def loop_apart(call: tuple[Any, ...]) -> tuple[Any, Any]:
         if type(items) is tuple:
             return zip(enumerate(items), count()), (nothing, NumberedTuple((items,)), run_taken)
         if type(items) is generators.Generator:
-            return generators.quickly_numbered(items, 0), iteration.NOTHING  # as in `loop`
+            return generator_items.quickly_numbered(items, 0), iteration.NOTHING  # as in `loop`
     elif f is enumerate and len(call) == 3 and enumerate in as_they_are:
         _, items, start = call
         if type(items) is list and type(start) is int:
             return zip(enumerate(items, start), count()), (nothing, Numbered(items))
         if type(items) is generators.Generator and type(start) is int:
-            return generators.quickly_numbered(items, start), iteration.NOTHING
+            return generator_items.quickly_numbered(items, start), iteration.NOTHING
     as_known(f)
     if calls.forward_of(f) is calls.KNOWN[f]:
         as_they_are.add(f)

@@ -288,7 +288,7 @@ def pull_item(back: Any, d: Any, shadows: Any, whole: Any) -> tuple[Any, ...]:
         if d is not None:
             shadows.add_item(whole[1], back, d)
     elif back is STEP:
-        objects.generators.undo_step(whole, d, shadows)
+        objects.generator_items.undo_step(whole, d, shadows)
     elif back is not None:
         back[0](back, d, shadows)
     return ()
