@@ -82,6 +82,13 @@ np.polyder(V, -1)
 np.polyval(3.0, V)
 np.polyval(A, ONES(3))
 np.result_type()
+np.swapaxes(A, 0, 2)
+A.swapaxes(-3, 0)
+np.diagonal(A, 0, 2, 1)
+A.diagonal(axis2=5)
+np.trace(A, 0, 0, 2)
+np.quantile(V, 0.5, method="middle")
+np.nanpercentile(V, 50, method="middle")
 """.strip().splitlines()
 
 

@@ -48,6 +48,19 @@ CONTINUOUS = (
     "linear", "midpoint", "averaged_inverted_cdf", "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased",
     "normal_unbiased",
 )  # fmt: skip
+
+
+def _methods_named() -> str:
+    """How NumPy names its methods where it is asked for another one."""
+    try:
+        np.quantile(0.0, 0.5, method="")
+    except ValueError as error:
+        return str(error).partition("method")[2]
+    return ""
+
+
+METHODS = _methods_named()
+
 # Those that name an element where fractions are integers, 0 and 1: the first also for a single one.
 AT_ENDS = ("linear", "averaged_inverted_cdf", "interpolated_inverted_cdf", "weibull")
 
@@ -234,7 +247,7 @@ def quantile_of(
     a: Any, q: Any, axis: Any, method: Any, keepdims: bool, out: Any, message: str, without_nan: bool = False
 ) -> Any:
     if method not in DISCRETE and method not in CONTINUOUS:
-        raise ValueError(f"{method!r} is not a valid method")
+        raise ValueError(f"{method!r} is not a valid method{METHODS}")
     source, fractions = np.asarray(a), np.asarray(q)
     if source.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")

@@ -78,7 +78,8 @@ def swapaxes(e: Evaluator, a: Abstract, axis1: Abstract, axis2: Abstract) -> Abs
     a = as_array(e, a)
     n = arrays.ndim(a)
     order = list(range(n))
-    i, j = arrays.axis_of(e, axis1, n, booleans=True), arrays.axis_of(e, axis2, n, booleans=True)
+    i = arrays.axis_of(e, axis1, n, "axis1", booleans=True)
+    j = arrays.axis_of(e, axis2, n, "axis2", booleans=True)
     order[i], order[j] = j, i
     return ordered(e, a, order)
 
@@ -461,7 +462,7 @@ def diagonal_of(
     n = arrays.ndim(a)
     if n < 2:
         e.throw("ValueError", "diag requires an array of at least two dimensions")
-    i, j = arrays.axis_of(e, axis1, n), arrays.axis_of(e, axis2, n)
+    i, j = arrays.axis_of(e, axis1, n, "axis1"), arrays.axis_of(e, axis2, n, "axis2")
     if i == j:
         e.throw("ValueError", "axis1 and axis2 cannot be the same")
     below, right = _starts(e, a, offset, i, j)
