@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import builtins_, calls, dates, foreign, iterables_, iteration, structure
+from . import builtins_, calls, dates, filling, foreign, iteration, structure
 from .arithmetic import method_of
 from .calls import known
 from .cotangents import INERT, is_number
@@ -19,7 +19,7 @@ from .cotangents import INERT, is_number
 @known(copy.copy)
 def _copy(x: Any) -> tuple[Any, Any]:
     if type(x) in INERT or is_number(x) or isinstance(x, tuple):
-        return x, (iterables_.run_same,)
+        return x, (filling.run_same,)
     method = method_of(x, "__copy__")
     if method is not None:
         return builtins_.shift(calls.call(method, ()))

@@ -10,7 +10,7 @@ from typing import Any
 
 from zyg import rules
 
-from . import builtins_, calls, iterables_
+from . import builtins_, calls, filling
 from .calls import known, method
 from .cotangents import INERT, accumulate
 
@@ -73,7 +73,7 @@ def _choosing(f: Any) -> Any:
         at = _drawn(f, draws, range(len(population)), rest, named)
         y = [population[k] for k in at]
         if t is list:
-            return y, (iterables_.run_sorted_list, y, population, at, None)
+            return y, (filling.run_sorted_list, y, population, at, None)
         if INERT.issuperset(map(type, population)):
             return y, None
         return y, (_run_of_tuple, y, at, len(population), len(rest) + len(named))

@@ -19,7 +19,7 @@ from .arithmetic import RECORD, RULES, find, is_python, number_back
 from .builtins_ import ask, shift
 from .calls import method
 from .cotangents import INERT, NUMBERS, all_real
-from .iterables_ import order_of
+from .filling import order_of
 from .iteration import Iterator
 from .passing import passes
 from .reach import PLAIN
