@@ -79,6 +79,7 @@ class Start:
 ARRAYS = Start("pulls", 1 << 9, 1 << 12)
 COTANGENTS = Start("cotangents", 1 << 11, 1 << 15)  # of whose calls each takes a fraction of the time
 ALIKE = Start("alike", 1 << 9, 1 << 13)
+STANDING = Start("standing", 1 << 8, 1 << 11)
 
 
 class State(tuple[Any, ...]):
@@ -217,6 +218,7 @@ __all__ = [
     "ALIKE",
     "ARRAYS",
     "COTANGENTS",
+    "STANDING",
     "TABLES",
     "Case",
     "Start",

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
-from zyg.autodiff.identity import lasts, note
+from zyg.autodiff.identity import lasts
 from zyg.autodiff.trying import bodies
 
 from . import calls, functions, generators, passing
@@ -32,7 +32,7 @@ def adapter(f: FunctionType, count: int, names: tuple[str, ...] = (), bound: boo
     last = present.get(way)
     if last is None or last[0] is not f or last[1] is not f.__defaults__ or last[2] is not f.__kwdefaults__:
         last = f, f.__defaults__, f.__kwdefaults__, _adapter(entry, f, count, names, bound)
-        note(present, way, (f,), last)
+        entry.keep(way, f, last)
     return last[3]
 
 

@@ -35,7 +35,7 @@ from .backs import run as run
 from .backs import run_padded, run_placed, run_shifted, run_unshifted
 from .cotangents import DATES, NUMERIC
 from .foreign_calls import call_foreign, foreign_function, run_foreign
-from .functions import Function, call_bound
+from .functions import Function, call_bound, having_made
 from .native import NativeFirst
 from .passing import passes, stands_for
 
@@ -189,11 +189,10 @@ def forget_made() -> None:
     """Bind forward halves again: functions may have been replaced."""
     _of_builtin.clear()
     _of_wrappers.clear()
-    for entry in list(_functions.values()):
-        entry = entry.entry if type(entry) is NativeFirst else entry
-        if type(entry) is Function:
-            for made in entry.made:
-                made.clear()
+    for entry in list(having_made):
+        for made in entry.made:
+            made.clear()
+    having_made.clear()
     for key, (f, _) in list(_resolved.items()):
         if isinstance(f, type) and f not in KNOWN:
             _resolved.pop(key, None)

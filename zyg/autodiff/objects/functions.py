@@ -20,7 +20,7 @@ from .passing import hands_on, passes
 class Function:
     """How the functions of one code object are called under differentiation."""
 
-    __slots__ = ("_code", "codes", "generator", "made", "simple", "ways")
+    __slots__ = ("__weakref__", "_code", "codes", "generator", "made", "simple", "ways")
 
     def __init__(self, f: FunctionType):
         code = f.__code__
@@ -74,8 +74,16 @@ class Function:
             return known
         made = _with_code(f, self.forward(f, bound))
         if f.__closure__ is None:
-            note(present, bound, (f,), made)
+            self.keep(bound, f, made)
         return made
+
+    def keep(self, way: Any, f: FunctionType, made: Any) -> None:
+        """Let `made` be what has been made for `f`, and for such a way of passing arguments."""
+        having_made.add(self)
+        note(self.present(), way, (f,), made)
+
+
+having_made: weakref.WeakSet[Function] = weakref.WeakSet()  # those that have something since all was forgotten
 
 
 def _with_code(f: FunctionType, code: CodeType) -> FunctionType:

@@ -167,7 +167,7 @@ def forget_unwatched() -> None:
 
 def forget_callees() -> None:
     """Let compiled code look its callees up again: there are new rules."""
-    sites.forget_sites([half for forms in list(_cache.values()) for half in forms.values()])
+    sites.forget_sites()
 
 
 def _compile(code: CodeType, namespace: dict[str, Any] | None, watched: bool) -> CodeType:

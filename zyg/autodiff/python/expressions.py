@@ -14,7 +14,7 @@ from zyg.ir.core import Instr
 from ..objects import calls, generators, reversals
 from ..objects.passing import passes
 from ..trying import bodies
-from .sites import Site
+from .sites import Site, fill
 
 _NAME = "<genexpr>"  # CPython's; no other function can have it
 
@@ -46,6 +46,7 @@ def _half_of(f: FunctionType, site: Site) -> CodeType | None:
     entry = calls.known_function(f.__code__)
     if entry is None or not entry.generator:
         return None
+    fill(site)
     half = site[_WATCHED if bodies else _PLAIN] = entry.forward(f)
     return half
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 import weakref
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
-from ctypes import c_uint32
+from ctypes import addressof, c_uint32
 from operator import is_
+from struct import pack
 from types import CodeType, FunctionType
 from typing import Any
 
-from zyg.backend.cpython import type_version, version_word
+from zyg.backend import pulls
+from zyg.backend.cpython import FUNCTION_CODE, FUNCTION_DEFAULTS, type_version, version_word
 from zyg.backend.phrases import forget_hashed
 
 from ..identity import lasts, let_go, note
@@ -113,14 +115,22 @@ def note_class(cls: type) -> None:
     if cls not in _classes:
         known = anew.about(cls)
         if known is not None:
-            note(_classes, cls, (cls,), (known.word, known.version, None))
+            _note(_classes, cls, (known.word, known.version, None))
         else:
-            note(_classes, cls, (cls,), (version_word(cls), type_version(cls), _content(cls)))
+            _note(_classes, cls, (version_word(cls), type_version(cls), _content(cls)))
 
 
 def note_code(f: FunctionType) -> None:
     if f not in _codes:
-        note(_codes, f, (f,), (f.__code__, f.__defaults__))
+        _note(_codes, f, (f.__code__, f.__defaults__))
+
+
+def _note(table: dict[Any, Any], x: Any, value: Any) -> None:
+    note(table, x, (x,), value)
+    if lasts(x):
+        _lasting.append(x)
+    else:
+        note(_loose, x, (x,))
 
 
 def note_set_plainly(cls: type, name: str) -> None:
@@ -136,20 +146,67 @@ def _content(cls: type) -> list[Any]:
     return [type(x) if type(x) in (float, int) else x for x in held]
 
 
+# All these, as far as they are there for good; and those that are not, or are classes that change without making a difference.
+_lasting: list[Any] = []
+_loose: dict[Any, None] = {}
+# What `runtime/standing.py` looks at: pairs of an address and the 32 bits that stood there, of those that last, and these themselves.
+_table: tuple[bytes, list[Any]] | None = None
+_stands = pulls.deferred("stands", lambda words: False, start=pulls.STANDING)
+pulls.STANDING.when_started(lambda: pulls.settle(_stands, "zyg_stands", part="standing"))
+
+
 def revalidate() -> None:
     """Forget what was found out if a class or a function that it is about is no longer as it was (or if it is about very many,
     which would all be kept)."""
-    for f, (code, defaults) in list(_codes.items()):  # (other threads add to these)
-        if f.__code__ is not code or f.__defaults__ is not defaults:
-            return forget_what_is_known()
-    for cls, (word, version, content) in list(_classes.items()):
-        if not version or word.value != version:
-            present = _content(cls)
-            if content is None or len(present) != len(content) or not all(map(is_, present, content)):
-                return forget_what_is_known()
-            _classes[cls] = word, type_version(cls), content
-    if len(_codes) + len(_classes) > _MANY:
+    global _table
+    table = _table  # (it holds whose memory is looked at, whatever other threads do)
+    if table is not None and len(table[1]) == len(_lasting) and _stands(table[0]):
+        if _loose and not all(map(_is_as_it_was, list(_loose))):  # (other threads add to these)
+            forget_what_is_known()
+        return
+    if not all(map(_is_as_it_was, [*_lasting, *_loose])) or len(_codes) + len(_classes) > _MANY:
         forget_what_is_known()
+    elif pulls.STANDING.started:
+        lasting = list(_lasting)
+        _table = _words_of(lasting), lasting
+    else:
+        _stands(b"")  # which counts
+
+
+def _is_as_it_was(x: Any) -> bool:
+    code = _codes.get(x)
+    if code is not None:
+        return x.__code__ is code[0] and x.__defaults__ is code[1]
+    known = _classes.get(x)
+    if known is None:  # another thread has forgotten it
+        return True
+    word, version, content = known
+    if version and word.value == version:
+        return True
+    present = _content(x)
+    if content is None or len(present) != len(content) or not all(map(is_, present, content)):
+        return False
+    _classes[x] = word, type_version(x), content
+    _loose[x] = None
+    return True
+
+
+def _words_of(lasting: list[Any]) -> bytes:
+    words: list[int] = []
+    for x in lasting:
+        if x in _loose:
+            continue
+        if x in _codes:
+            for offset, held in zip((FUNCTION_CODE, FUNCTION_DEFAULTS), _codes[x]):
+                at, word = id(x) + offset, 0 if held is None else id(held)
+                words += at, word & 0xFFFF_FFFF, at + 4, word >> 32
+        elif x in _classes:
+            word, version, _ = _classes[x]
+            if version:
+                words += addressof(word), version
+            else:  # there is none
+                _loose[x] = None
+    return pack(f"{len(words)}Q", *words)
 
 
 # Classes that were there when the pullbacks that are being made were begun; those that were met since then; numbers of classes
@@ -212,6 +269,7 @@ def changes(x: Any, name: str, value: Any = None) -> None:
 def forget_what_is_known() -> None:
     from .compile import forget_callees
 
+    global _table
     for forget in _when_changed:
         forget()
     without_flow.intersection_update(_WITHOUT_FLOW)
@@ -220,6 +278,9 @@ def forget_what_is_known() -> None:
     _relied_on.clear()
     _classes.clear()
     _codes.clear()
+    _lasting.clear()
+    _loose.clear()
+    _table = None
     forget_hashed()
     queries.forget_classes()
     calls.forget_made()

@@ -7,12 +7,11 @@ Emitted code looks at a `Site` itself, and calls `forward_at` where another call
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache, partial
 from random import Random
 from types import (
     BuiltinFunctionType,
-    CodeType,
     FunctionType,
     MethodDescriptorType,
     MethodType,
@@ -125,6 +124,9 @@ _TABLE, _MANY_AT, _ANEW_AT, _SIZES_AT = range(KNOWN_AT + 1, KNOWN_AT + 5)
 # Functions of the library that no rule has taken the place of, as far as that was asked.
 as_they_are: set[Any] = set()
 
+# The places where anything may be noted: few of all that there are, in programs that change their classes and functions.
+_filled: dict[int, Site] = {}
+_MOST = 10_000
 _passing: list[Site] = []  # sites that hold what is there for one pullback only
 _passing_functions: list[Site] = []  # sites that hold functions which are made anew
 
@@ -143,18 +145,24 @@ def _let_go() -> None:
         site[_ANEW_AT] = []
 
 
-def forget_sites(codes: Iterable[CodeType]) -> None:
-    """There are new rules."""
+def forget_sites() -> None:
+    """There are new rules, or something is no longer as it was."""
     for known in (*operators, *methods.values(), *_of_methods):
         known.clear()
     as_they_are.clear()
     for table in methods.values():
         table.of_classes.clear()
         table.of_builtin.clear()
-    for code in codes:
-        for constant in code.co_consts:
-            if type(constant) is list and constant is not bodies:
-                _clear(constant)
+    for site in list(_filled.values()):
+        _clear(site)
+    _filled.clear()
+
+
+def fill(site: Site) -> None:
+    """Something is about to be noted at a place."""
+    if len(_filled) > _MOST:
+        forget_sites()
+    _filled[id(site)] = site
 
 
 def _clear(site: Site) -> None:
@@ -166,6 +174,7 @@ def _clear(site: Site) -> None:
 
 def forward_at(f: Any, site: Site, arity: int) -> Any:
     """The forward half of `f` for `arity` arguments, which the place remembers."""
+    fill(site)
     t = type(f)
     if t is FunctionType and "<locals>" in f.__qualname__:
         made = of_local(f, arity)
@@ -309,6 +318,7 @@ def _keep_for_now(site: Site, f: Any, made: Any) -> None:
 def forward_of_constants(f: Any, site: Site, about: int | tuple[str, ...]) -> Any:
     """The same where no argument carries a derivative: `about` is how many there are, or the names of the last ones, which
     are passed by position."""
+    fill(site)
     t = type(f)
     if isinstance(about, tuple):
         of_class = t is type or t is BuiltinFunctionType and calls.is_of_class(f)
@@ -446,9 +456,10 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
         return site[1](*args)
     t = type(f)
     made: Any
+    if t is MethodType and f.__func__ is site[2]:
+        return site[3](f.__self__, *args)
+    fill(site)
     if t is MethodType:
-        if f.__func__ is site[2]:
-            return site[3](f.__self__, *args)
         if is_plain(f.__func__):
             if calls.known_entry(f.__func__) is not None:
                 made = adapter(f.__func__, 1 + len(args) - len(names), names, bound=True)
@@ -581,6 +592,7 @@ def _record_spread_plain(site: Site, f: Any, args: Any, kwargs: Any) -> tuple[An
 
 
 def _new_size(site: Site, shape: Any) -> Site:
+    fill(site)
     sizes = site[_SIZES_AT]
     if len(sizes) >= _CALLEES:
         sizes.clear()
@@ -602,6 +614,7 @@ def _record_spread_by_name(site: Site, f: Any, args: tuple[Any, ...], kwargs: di
         if function is not known[2] and calls.known_entry(function) is not None:
             method = forward_of_method(function, 1 + len(args), names)
             if method is not None:
+                fill(known)
                 known[_METHOD] = function, method
                 if is_permanent(function):
                     note_code(function)
@@ -617,6 +630,7 @@ def _record_spread_by_name(site: Site, f: Any, args: tuple[Any, ...], kwargs: di
         elif isinstance(f, type):
             forward = _constructor_by_name(f, len(args), names)
         if forward is not None:
+            fill(known)
             _remember(known, f, forward)
             if type(f) is FunctionType and is_permanent(f):
                 note_code(f)

@@ -55,6 +55,7 @@ PARTS: dict[str, tuple[str, ...]] = {
         "zyg_made_list", "zyg_all_real", "zyg_is_label", "zyg_place_up", "zyg_place_down",
     ),
     "alike": ("zyg_types_in", "zyg_identities", "zyg_types_alone", "zyg_give_each", "zyg_gradients"),
+    "standing": ("zyg_stands",),
     "boxes": ("zyg_box_any", "zyg_box_readonly", "zyg_pin"),
     "control": ("zyg_poll", "zyg_work", "zyg_gil_give", "zyg_gil_take", "zyg_stack_limit", "zyg_main_thread"),
 }  # fmt: skip
