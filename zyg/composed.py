@@ -426,7 +426,7 @@ def hvp(transform: Transform, function: Any, args: tuple[Any, ...], keywords: di
     from .api import gradient
 
     *arguments, v = args
-    numbers = chosen("hvp", transform.argnums, describe(function), len(arguments))
+    numbers = chosen("hvp", transform.argnums, function, len(arguments))
     v = copy.deepcopy(v)  # the direction stays where it is, also where it is the point itself
     by, given = _by(function, arguments, numbers, keywords)
     given_for = Tangents.of(function, given, v if isinstance(transform.argnums, tuple) else (v,))
@@ -444,7 +444,7 @@ def hvp(transform: Transform, function: Any, args: tuple[Any, ...], keywords: di
 def hessian(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     from .api import pullback
 
-    numbers = chosen("hessian", transform.argnums, describe(function), len(args))
+    numbers = chosen("hessian", transform.argnums, function, len(args))
     by, given = _by(function, args, numbers, keywords)
     kept = [_frozen(x) for x in given]
     gradients, back = pullback(_slope(by), *given)
@@ -465,7 +465,7 @@ def hessian(transform: Transform, function: Any, args: tuple[Any, ...], keywords
 
 
 def jacobian(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    numbers = chosen("jacobian", transform.argnums, describe(function), len(args))
+    numbers = chosen("jacobian", transform.argnums, function, len(args))
     kept = [_frozen(arg) for arg in args]
     value, back = _for_several(pulled_plainly, function, args, keywords)
     back = _by_some(back, numbers, len(args))

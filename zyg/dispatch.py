@@ -387,7 +387,7 @@ class Dispatcher:
     def _call_apart(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         kind, function, argnums = self.transform.kind, self.transform.function, self.transform.argnums
         if kind != "jit":
-            chosen(kind, argnums, describe(function), len(args))
+            chosen(kind, argnums, function, len(args))
         _, bound, named = taken_apart(function)
         return self._unbound(*bound, *args, **{**named, **keywords})
 

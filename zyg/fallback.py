@@ -318,10 +318,18 @@ def fall_back(transform: Transform, args: tuple[Any, ...], keywords: dict[str, A
 
 
 def _is_asynchronous(function: Any) -> bool:
+    if type(function) is not types.FunctionType or function.__dict__ or str(function.__module__).startswith("zyg."):
+        function = _of_the_program(function)
+    code = getattr(function, "__code__", None)
+    return isinstance(code, types.CodeType) and bool(code.co_flags & _coroutine_flags())
+
+
+@functools.cache
+def _coroutine_flags() -> int:
+    """Loaded when it is first used."""
     from .frontend.machine import COROUTINE_FLAGS
 
-    code = getattr(_of_the_program(function), "__code__", None)
-    return isinstance(code, types.CodeType) and bool(code.co_flags & COROUTINE_FLAGS)
+    return COROUTINE_FLAGS
 
 
 def _argument(function: Any, n: int) -> str:
@@ -434,7 +442,7 @@ def _withgradient(transform: Transform, function: Any, args: tuple[Any, ...], ke
 
 
 def _value_and_grad(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    numbers = chosen(transform.kind, transform.argnums, describe(function), len(args))
+    numbers = chosen(transform.kind, transform.argnums, function, len(args))
     if transform.has_aux:
         value, back = python_pullback(function, args, keywords, numbers)
         if type(value) is not tuple or len(value) != 2:

@@ -252,7 +252,7 @@ def hvp(
             f"hvp takes the arguments of {describe(function)} one by one, and the direction behind them: zyg.hvp(f, x, y, v); "
             "it is zyg.jvp(f, (x, y), (tx, ty)) that takes tuples"
         )
-    numbers = chosen("hvp", by, describe(function), len(given))
+    numbers = chosen("hvp", by, function, len(given))
     if not isinstance(by, tuple):
         v = _fitting(given[numbers[0]], v)
     elif not isinstance(v, (tuple, list)) or len(v) != len(numbers):

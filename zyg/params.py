@@ -257,8 +257,11 @@ def _checked(kind: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Para
 def refuse(kind: str, args: tuple[Any, ...]) -> None:
     """Before other derivatives than those that are by parameters: the arguments of a call, or a tuple of them, are none."""
     given = args[0] if kind == "jvp" and isinstance(args[0], tuple) else args
-    if kind not in ("gradient", "withgradient", "pullback") and any(isinstance(a, Params) for a in given):
-        raise TypeError(f"{kind} does not take Params; gradient, withgradient and pullback do")
+    if kind in ("gradient", "withgradient", "pullback"):
+        return
+    for a in given:
+        if isinstance(a, Params):
+            raise TypeError(f"{kind} does not take Params; gradient, withgradient and pullback do")
 
 
 class ImplicitPullback:

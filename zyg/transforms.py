@@ -72,8 +72,9 @@ def by_name_alone(kind: str, name: str, keywords: Iterable[str]) -> str:
     return f"{kind} of {name} by no argument: those given by name ({', '.join(keywords)}) are constants; {behind}"
 
 
-def chosen(kind: str, argnums: Argnums, name: str, count: int) -> tuple[int, ...]:
-    """The arguments that `argnums` names, of so many that the function of this name was given: TypeError if there are not so many."""
+def chosen(kind: str, argnums: Argnums, of: Any, count: int) -> tuple[int, ...]:
+    """The arguments that `argnums` names, of so many that a function (or the one of a name) was given: TypeError if there are not
+    so many."""
     said = tuple(range(count)) if argnums is None else argnums if isinstance(argnums, tuple) else (argnums,)
     numbers = tuple([n if n >= 0 else n + count for n in said])
     for n, number in zip(said, numbers):
@@ -81,10 +82,14 @@ def chosen(kind: str, argnums: Argnums, name: str, count: int) -> tuple[int, ...
             given = f"{count} positional argument{'s were' if count != 1 else ' was'} given"
             given += " (those given by name are constants): pass it by position"
             behind = "; the direction stands behind the arguments: zyg.hvp(f, x, y, v)" if kind == "hvp" else ""
-            raise TypeError(f"{kind} of {name} by argument {n}, but {given}{behind}")
+            raise TypeError(f"{kind} of {_name(of)} by argument {n}, but {given}{behind}")
     if len(set(numbers)) < len(numbers):
-        raise ValueError(f"argnums names an argument of {name} twice: {argnums!r}")
+        raise ValueError(f"argnums names an argument of {_name(of)} twice: {argnums!r}")
     return numbers
+
+
+def _name(of: Any) -> str:
+    return of if isinstance(of, str) else describe(of)
 
 
 def as_said(numbers: tuple[int, ...], argnums: Argnums) -> Argnums:
