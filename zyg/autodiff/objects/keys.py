@@ -63,6 +63,8 @@ def _only_calculates(f: Any) -> bool:
     of = f.__self__
     if type(of) is ModuleType:
         return of.__name__ in _CALCULATING and f.__name__ not in _CHANGING
+    if f.__name__ == "__getitem__" and hasattr(type(of), "__missing__"):
+        return False  # as that of a defaultdict, which makes items
     return type(of) in reach.PLAIN or f.__name__ in _READING
 
 

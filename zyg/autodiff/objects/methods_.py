@@ -252,10 +252,6 @@ def setitem_method(x: Any, key: Any, value: Any, /) -> tuple[Any, Any]:
     return None, subscripts.plain_setitem(x, key, value)
 
 
-def _item_of_dict(x: Any, key: Any, /) -> tuple[Any, Any]:
-    return dict.__getitem__(x, key), (iteration.run_dict_item, x, key)
-
-
 def _set_item_of_dict(x: Any, key: Any, value: Any, /) -> tuple[Any, Any]:
     dict.__setitem__(x, key, value)
     return None, (subscripts.run_dict_set, x, key)
@@ -272,7 +268,7 @@ def iter_method(x: Any) -> tuple[Any, Any]:
 
 for _cls in (list, dict, tuple, deque, array.array, set, frozenset):
     operator_method(_cls, "__iter__", iter_method)
-method(dict, "__getitem__", exact=True)(_item_of_dict)
+method(dict, "__getitem__", exact=True)(subscripts.item_of_dict)
 method(dict, "__setitem__", exact=True)(_set_item_of_dict)
 for _cls in (list, dict, tuple, deque, array.array):
     if _cls is not dict:

@@ -151,7 +151,7 @@ def _missing_item(x: Any, key: Any) -> tuple[Any, Any]:
 
 @passes()
 def item_of_dict(x: Any, key: Any) -> tuple[Any, Any]:
-    """The same of a class that has no `__missing__`."""
+    """What `dict.__getitem__` gives, of a class whose `__missing__` is not known."""
     if (type(key) is str or iteration.is_label(key)) and dict.__contains__(x, key):
         return dict.__getitem__(x, key), (iteration.run_dict_item, x, key)
     return _missing_item(x, key)
