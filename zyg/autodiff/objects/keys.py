@@ -97,7 +97,10 @@ def keys_of(
     if key is None:
         return items, None
     if calculates_with(key, items):
-        return [key(v) for v in items], None
+        if drain is None or not bodies:
+            return [key(v) for v in items], None
+        with draining.undone(drain):
+            return [key(v) for v in items], None
     forward = calls.forward_of(key)
     found: list[Any] = []
     backs: list[Any] = []

@@ -419,8 +419,8 @@ def _join(f: Any, separator: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, An
         return f(separator, args[0]), None
     if kwargs or len(args) != 1 or not (isinstance(args[0], Iterator) or is_python(find(type(args[0]), "__iter__"))):
         return ask(f, separator, *args, **kwargs)
-    items, drain = draining.drained(args[0], asked=True)
-    with reentry.undone((draining.run_left, drain)):
+    items, drain = draining.drained_of_iterator(args[0])
+    with draining.undone(drain):
         return f(separator, items), (_run_joined, drain)
 
 
