@@ -83,6 +83,14 @@ class Asking(dict):
     def __missing__(self, key):
         self[key] = 1.5
         return 1.5
+
+
+class Breaking(Asking):
+    def get(self, key, default=None):
+        found = super().get(key, default)
+        if key == "b":
+            raise KeyError(key)
+        return found
 """,
     "Spot": """
 class Spot:
@@ -110,6 +118,20 @@ class Far(Spot):
         return self.z
 
 
+class Failing(Spot):
+    __match_args__ = ("near", "broken", "broken")
+
+    @property
+    def near(self):
+        self.z = self.z * 0.75
+        return self.z
+
+    @property
+    def broken(self):
+        self.z = self.z * 0.5 + 0.25
+        raise ValueError
+
+
 class Open(Spot):
     def __getattr__(self, name):
         self.z = self.z * 0.5 + len(name) * 0.1
@@ -134,8 +156,8 @@ class Ruled(metaclass=Ruling):
 }
 NAMES = {
     "Several": "(?:Several|Pair|Unlisted|Noting)",
-    "Table": "(?:Table|Asking)",
-    "Spot": "(?:Spot|Far|Open|Ruled)",
+    "Table": "(?:Table|Asking|Breaking)",
+    "Spot": "(?:Spot|Far|Open|Ruled|Failing)",
 }
 
 
@@ -193,7 +215,7 @@ def matching_plainly(w: Writing) -> None:
 def matching(w: Writing) -> None:
     """What notes what it is asked."""
     v = lambda: w.value(0)
-    form = w.choose(["plain", "sequence", "mapping", "class", "metaclass"])
+    form = w.choose(["plain", "sequence", "mapping", "class", "metaclass", "raising"])
     if form == "plain":
         matching_plainly(w)
     elif form == "sequence":
@@ -216,6 +238,27 @@ def matching(w: Writing) -> None:
             with w.block("case _:"):
                 w.line(f"{x} = {v()}")
         w.line(f"{x} = {x} * 0.5 + getattr({s}, 'z', 0.25)")
+        w.bind(x)
+    elif form == "raising":
+        s, x = w.new("given"), w.new("x")
+        pairs = [
+            (f"Breaking(a={v()}, b=0.5)", "{'a': p_, 'b': q_}"),
+            (f"Breaking(a={v()}, b=0.5, c=1.5)", "{'c': p_, 'a': q_, 'b': r_}"),
+            (f"Failing({v()})", "Failing(p_, q_)"),
+            (f"Failing({v()})", "Failing(p_, z=q_, broken=r_)"),
+            (f"Failing({v()})", "Failing(p_, near=q_)"),
+            (f"Failing({v()})", "Failing(p_, z=q_)"),
+        ]
+        made, pattern = pairs[int(w.choose([str(n) for n in range(len(pairs))]))]
+        w.line(f"{s} = {made}")
+        with w.block("try:"), w.block(f"match {s}:"):
+            with w.block(f"case {pattern}:"):
+                w.line(f"{x} = p_ * {v()}")
+            with w.block("case _:"):
+                w.line(f"{x} = {v()}")
+        with w.block("except (KeyError, TypeError, ValueError):"):
+            w.line(f"{x} = {v()}")
+        w.line(f"{x} = {x} * 0.5 + {s}.z")
         w.bind(x)
     elif form == "class":
         cls = w.choose(["Far", "Open"])

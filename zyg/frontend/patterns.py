@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir.core import Value, const
+from zyg.library import matching
 
 from . import classes, kinds
 from .comparison import by_tag
@@ -32,9 +33,7 @@ from .values import (
 if TYPE_CHECKING:
     from .evaluator import Evaluator
 
-# Flags of classes (Include/object.h).
-_SEQUENCE = 1 << 5
-_MATCHES_SELF = 1 << 22
+_SEQUENCE = 1 << 5  # Py_TPFLAGS_SEQUENCE
 
 _BEFORE = "test for None, or by isinstance, before the `match` statement"
 
@@ -92,11 +91,8 @@ def match_class(e: Evaluator, subject: Abstract, cls: Abstract, names: Abstract,
 
     def attributes(v: Abstract) -> Abstract:
         assert isinstance(cls, Known)
-        itself, by_place = _by_place(e, cls.object, positional)
-        for n, name in enumerate(by_place + wanted):
-            if name in (by_place + wanted)[:n]:
-                e.type_error(f"{cls.object.__name__}() got multiple sub-patterns for attribute {name!r}")
-        return _found(e, v, by_place + wanted, (v,) if itself else ())
+        itself, names = _by_place(e, cls.object, positional, wanted)
+        return _found(e, v, names, (v,) if itself else ())
 
     if isinstance(matches, Known):
         return attributes(subject)
@@ -105,26 +101,21 @@ def match_class(e: Evaluator, subject: Abstract, cls: Abstract, names: Abstract,
     return e.if_else(matches.value, lambda: attributes(item), lambda: NONE)
 
 
-def _by_place(e: Evaluator, cls: Any, count: int) -> tuple[bool, list[str]]:
-    """Whether the first sub-pattern is for the subject itself, and which attributes those by position are for."""
-    if not count:
-        return False, []
-    found = classes.look_up(e, cls, "__match_args__")
-    if found is None and cls.__flags__ & _MATCHES_SELF:
-        names: Any = ()
-        allowed = 1
-    else:
-        names = () if found is None else cls.__match_args__
-        if type(names) is not tuple:
-            e.type_error(f"{cls.__name__}.__match_args__ must be a tuple (got {type(names).__name__})")
-        allowed = len(names)
-    if allowed < count:
-        plural = "" if allowed == 1 else "s"
-        e.type_error(f"{cls.__name__}() accepts {allowed} positional sub-pattern{plural} ({count} given)")
-    for name in names[:count]:
-        if type(name) is not str:
-            e.type_error(f"__match_args__ elements must be strings (got {type(name).__name__})")
-    return names == () and allowed == 1, list(names[:count])
+def _by_place(e: Evaluator, cls: Any, count: int, named: list[str]) -> tuple[bool, list[str]]:
+    """Whether the first sub-pattern is for the subject itself, and which attributes the others are for."""
+    try:
+        itself, by_place = False, ()
+        if count:
+            found = classes.look_up(e, cls, "__match_args__")
+            itself, by_place = matching.places(cls, matching.ABSENT if found is None else cls.__match_args__, count)
+        names = [*by_place, *named]
+        for n, name in enumerate(names):
+            matching.check_place(name)
+            matching.check_name(cls, name, names[:n])
+    except TypeError as error:
+        e.type_error(str(error))
+        raise
+    return itself, names
 
 
 def _found(e: Evaluator, v: Abstract, names: list[str], before: tuple[Abstract, ...]) -> Abstract:

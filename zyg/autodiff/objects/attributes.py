@@ -364,10 +364,10 @@ def of_class(x: type, name: str) -> tuple[Any, Any]:
             return made
     if held is not None and is_python(find(type(held), "__get__")) and not hasattr(type(found), "__set__"):
         y, back = calls.call(find(type(held), "__get__").__get__(held, type(held)), (None, x))
-        return y, None if back is None else (_run_asked, back)
+        return y, None if back is None else (_run_of_class, back)
     if held is None and found is None and is_python(find(type(x), "__getattr__")):
         y, back = _by_method(find(type(x), "__getattr__").__get__(x, type(x)), x, name)
-        return y, None if back is None else (_run_asked, back)
+        return y, None if back is None else (_run_of_class, back)
     y = getattr(x, name)
     if type(y) is MappingProxyType and name == "__dict__":
         return y, (_run_instance_dict, Joined(x, gc.get_referents(y)[0]))
@@ -377,7 +377,7 @@ def of_class(x: type, name: str) -> tuple[Any, Any]:
     return y, None
 
 
-def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+def _run_of_class(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     """A class has its cotangents in its shadow."""
     calls.run(back[1], d, shadows)
 

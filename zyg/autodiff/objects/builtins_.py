@@ -21,7 +21,7 @@ from zyg.autodiff import objects
 from zyg.remedies import remedy
 
 from ..trying import bodies
-from . import calls, foreign, generators, later, reach, reentry, structure
+from . import calls, foreign, later, reach, reentry, structure
 from .arithmetic import BINARY_RECORD, by_methods, find, method_of, record_abs, run_kink
 from .calls import known
 from .classes import read_by_name, set_by_name, without_flow
@@ -596,13 +596,13 @@ def _hasattr(x: Any, name: str, /) -> tuple[Any, Any]:
         return hasattr(x, name), None
     try:
         _, back = attempted(x, name) if read is None else later.escaping.attempt(read, x, name)
-        return True, None if back is None else (_run_asked, back)
+        return True, None if back is None else (_run_hasattr, back)
     except AttributeError as error:
         back = later.escaping.swallowed(error)
-        return False, None if back is None else (_run_asked, back)
+        return False, None if back is None else (_run_hasattr, back)
 
 
-def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+def _run_hasattr(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     given = calls.run(back[1], None, shadows)
     return None if given is None or given[0] is None else (None, given[0], None)
 
@@ -626,7 +626,3 @@ def _run_setattr(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @known(delattr)
 def _delattr(x: Any, name: str, /) -> tuple[Any, Any]:
     return None, objects.attributes.record_delattr(x, name)
-
-
-# What refuses here is not differentiated: so the place is that of the user's code that reads the attribute.
-known(generators.Generator.refuse_frame)(generators.Generator.refuse_frame)

@@ -78,7 +78,7 @@ def record_with_enter(manager: Any) -> tuple[Any, ...]:
         return MethodType(leave, manager), y, None if back is None else (_run_enter, back)
     # CPython finds both before it calls one.
     looked: list[Any] = []
-    with reentry.undone((_run_looked, looked)):
+    with reentry.gathering(looked):
         bound = []
         for method in (enter, leave):
             found, back = attributes.special_of(manager, method)
@@ -86,12 +86,6 @@ def record_with_enter(manager: Any) -> tuple[Any, ...]:
             looked.append(back)
         y, back = calls.call(bound[0], ())
     return bound[1], y, (_run_looked_up, looked, back)
-
-
-def _run_looked(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    """An exception came before the block."""
-    for k in range(len(back[1]) - 1, -1, -1):
-        calls.run(back[1][k], None, shadows)
 
 
 def _run_looked_up(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -6,6 +6,7 @@ import builtins
 import collections
 import dis
 import functools
+import operator
 import sys
 import types
 from types import CellType, FunctionType
@@ -13,20 +14,88 @@ from typing import Any
 
 from zyg.errors import Unsupported
 
-from . import anew, calls, cells, foreign, functions, reentry, scattering, structure, subscripts
+from . import anew, builtins_, calls, cells, foreign, functions, later, reentry, scattering, structure, subscripts
 from .arithmetic import find, is_python
 from .calls import known, method
-from .cotangents import Refused
+from .cotangents import Refused, accumulate
 
 
 @known(builtins.__build_class__)
 def _build_class(body: FunctionType, name: str, /, *bases: Any, **keywords: Any) -> tuple[Any, Any]:
     """(class, back) of a class statement."""
-    resolved = types.resolve_bases(bases)
+    if all(issubclass(type(base), type) for base in bases):
+        return _built(body, name, bases, bases, keywords)
+    resolved, asked = _resolved(bases)
+    if asked is None:
+        return _built(body, name, bases, resolved, keywords)
+    with reentry.undone(asked):
+        made, back = _built(body, name, bases, resolved, keywords)
+    return made, (_run_built, asked, back)
+
+
+def _run_built(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, asked, inner = back
+    given = calls.run(inner, d, shadows)
+    flowing = calls.run(asked, None, shadows)
+    behind = () if given is None else given[3 + len(flowing) :]
+    return (None, None if given is None else given[1], None, *flowing, *behind)
+
+
+def _resolved(bases: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
+    """What stands in for bases that are no classes, by their `__mro_entries__`, and what undoes that these have been asked."""
+    found: list[Any] = []
+    asked: list[Any] = []
+    back = _run_resolved, len(bases), asked
+    with reentry.undone(back):
+        for place, base in enumerate(bases):
+            if issubclass(type(base), type):
+                found.append(base)
+                continue
+            try:
+                entries, of_entries = builtins_.attempted(base, "__mro_entries__")
+            except AttributeError as error:
+                found.append(base)
+                asked.append((place, later.escaping.swallowed(error), None))
+                continue
+            if _is_of_library(entries):
+                given, called = entries(bases), None
+            else:
+                asked.append((place, of_entries, None))
+                given, called = calls.call(entries, (bases,))
+                asked[-1] = place, of_entries, called
+            if not isinstance(given, tuple):
+                raise TypeError("__mro_entries__ must return a tuple")
+            found.extend(given)
+    return tuple(found), back if any(x is not None for _, *backs in asked for x in backs) else None
+
+
+def _is_of_library(entries: Any) -> bool:
+    """Whether classes and generic aliases of the library stand in for themselves."""
+    code = getattr(getattr(entries, "__func__", entries), "__code__", None)
+    return code is None or foreign.is_of_library(code.co_filename)
+
+
+def _run_resolved(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, count, asked = back
+    flowing: list[Any] = [None] * count
+    for place, of_entries, called in reversed(asked):
+        given = calls.run(called, None, shadows)
+        if given is not None and given[1] is not None:
+            flowing = list(map(accumulate, flowing, given[1]))
+        given = calls.run(of_entries, None if given is None else given[0], shadows)
+        if given is not None:
+            flowing[place] = accumulate(flowing[place], given[0])
+    return tuple(flowing)
+
+
+def _built(
+    body: FunctionType, name: str, bases: tuple[Any, ...], resolved: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[Any, Any]:
+    """The same, with what stands in for the bases."""
     meta = metaclass(resolved, keywords)
     if meta is None:
-        made = builtins.__build_class__(body, name, *resolved, **keywords)  # (`__mro_entries__` has been asked)
-        if resolved is not bases and resolved != bases:
+        made = builtins.__build_class__(body, name, *resolved, **keywords)
+        if _stand_in(bases, resolved):
             type.__setattr__(made, "__orig_bases__", bases)
         form = structure.form(body)
         if not structure.holds_numbers(form) or not _reads_captured(body.__code__):
@@ -36,7 +105,8 @@ def _build_class(body: FunctionType, name: str, /, *bases: Any, **keywords: Any)
     _, back = forward_of_body(body)(namespace)
     named = {k: v for k, v in keywords.items() if k != "metaclass"}
     _note_bases(namespace, bases, resolved)
-    made, meta_back = (calls.call if runs_code(meta) else _by_type)(meta, (name, resolved, namespace), named)
+    with reentry.undone(back):
+        made, meta_back = (calls.call if runs_code(meta) else _by_type)(meta, (name, resolved, namespace), named)
     anew.made_by_statement(made)
     return made, (_run_class, made, namespace, back, meta_back, len(bases), tuple(keywords), tuple(named))
 
@@ -84,9 +154,14 @@ def forward_of_body(body: FunctionType) -> Any:
     return functions.Function(body).bind(body)
 
 
+def _stand_in(bases: tuple[Any, ...], resolved: tuple[Any, ...]) -> bool:
+    """Whether others stand in for the bases of a class statement."""
+    return len(bases) != len(resolved) or any(map(operator.is_not, bases, resolved))
+
+
 def _note_bases(namespace: dict[str, Any], bases: tuple[Any, ...], resolved: tuple[Any, ...]) -> None:
     """A class knows the bases of its statement, where others stand in for them."""
-    if resolved is not bases and resolved != bases:
+    if _stand_in(bases, resolved):
         namespace["__orig_bases__"] = bases
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import array
 from collections import OrderedDict
 from typing import Any
 
 from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import as_called
 
-from . import calls, draining, item_methods, iteration, mappings, reentry, sources, subscripts, unpacking
+from . import calls, conversions, draining, item_methods, iteration, mappings, reentry, sources, subscripts, unpacking
 from .backs import run_shifted
 from .cotangents import INERT, SETS, accumulate
 from .reach import PLAIN as UNASKED
@@ -147,16 +148,23 @@ def record_list_extend(x: Any, values: Any) -> Any:
     extend = draining.EXTENDING.get(type(values))
     if extend is not None:
         return extend(x, values)
-    iterator, rec = iteration.listed(values, iteration.pairs_to_end)
+    # (A deque and an array do not ask for the length.)
+    iterator, rec = (
+        iteration.listed(values, iteration.pairs_to_end) if isinstance(x, list) else iteration.pairs_to_end(values)
+    )
     if rec is None:
         subscripts.base_of(x).extend(x, iterator)
         return (run_extended_plainly, x, start)
     backs: list[Any] = []
     append = subscripts.base_of(x).append
+    of_numbers = isinstance(x, array.array) and x.typecode in "fd"
     extended = (run_extended, x, backs, rec)
     with reentry.undone(extended):  # items stay in the list when the iterator raises
         for item, back in iterator:
             backs.append((len(x), back))
+            if of_numbers:
+                item, back = conversions.number_of(item, back)
+                backs[-1] = len(x), back
             append(x, item)
         end = sources.record_finish(iterator)[1]
         if end is not None:
@@ -262,14 +270,9 @@ def record_dict_update(x: Any, other: Any) -> Any:
     has_keys, asked = mappings.record_has_keys(other)
     if asked is None:
         return _update_by_keys(x, other) if has_keys else _update_by_pairs(x, other)
-    with reentry.undone((_run_asked, asked)):
+    with reentry.undone(asked):
         back = _update_by_keys(x, other) if has_keys else _update_by_pairs(x, other)
     return (_run_asked_before, asked, back)
-
-
-def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    """An exception came behind that."""
-    calls.run(back[1], None, shadows)
 
 
 def _run_asked_before(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

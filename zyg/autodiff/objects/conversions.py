@@ -39,8 +39,15 @@ def drained(iterable: Any) -> tuple[list[Any], tuple[Any, ...]]:
     items, drain = draining.drained(iterable)
     if not any(map(_is_other, items)):
         return items, drain
-    both = [calls.KNOWN[float](x) if _is_other(x) else (x, _ITSELF) for x in items]
-    return [x for x, _ in both], (_give_made, drain, [made for _, made in both])
+    numbers: list[Any] = []
+    backs: list[Any] = []
+    made = _give_made, drain, backs, len(items)
+    with draining.undone(made):
+        for x in items:
+            number, back = calls.KNOWN[float](x) if _is_other(x) else (x, _ITSELF)
+            backs.append(back)
+            numbers.append(number)
+    return numbers, made
 
 
 _ITSELF = object()
@@ -51,9 +58,11 @@ def _is_other(x: Any) -> bool:
 
 
 def _give_made(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
-    _, inner, backs = drain
-    ds = [None] * len(backs) if ds is None else ds
-    given = [d if made is _ITSELF else _given(made, d, shadows) for d, made in zip(ds, backs)]
+    _, inner, backs, count = drain
+    given: list[Any] = [None] * count
+    for k in range(len(backs) - 1, -1, -1):  # (an exception may have come before the last one)
+        d = None if ds is None else ds[k]
+        given[k] = d if backs[k] is _ITSELF else _given(backs[k], d, shadows)
     return draining.give(inner, given, shadows)
 
 

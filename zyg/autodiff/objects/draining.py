@@ -18,6 +18,7 @@ from .iteration import (
     Items,
     Iterator,
     Values,
+    begun,
     listed,
     mark_keys,
     pairs,
@@ -74,6 +75,22 @@ def drained_pairs(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ..
             backs.append(back)
         note_end(iterator, backs)
     return items, drain
+
+
+def drained_of_iterator(x: Any) -> tuple[list[Any], tuple[Any, ...]]:
+    """`drained`, for what makes a list of an iterator that it has asked for (PySequence_Fast)."""
+    iterator, first = begun(x)
+    if first is None:
+        return drained(iterator, asked=True)
+    with objects.reentry.undone(first):
+        items, drain = drained(iterator, asked=True)
+    return items, (_give_of_iterator, drain, first)
+
+
+def _give_of_iterator(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
+    _, inner, first = drain
+    given = objects.calls.run(first, give(inner, ds, shadows), shadows)
+    return None if given is None else given[0]
 
 
 def _taken(x: Any, types: frozenset[type] | None) -> Any:
@@ -214,6 +231,18 @@ def run_left(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return give(back[1], None, shadows)
 
 
+def undone(drain: tuple[Any, ...], backs: list[Any] | None = None) -> objects.reentry.undone:
+    """`with undone(drain):` what took the items is undone where an exception that leaves the block is caught. Every consumer that may raise
+    behind that has such a block around the rest of what it does. `backs`: of what was done behind that, before the exception."""
+    left = run_left, drain
+    return objects.reentry.undone(left if backs is None else (_run_left_behind, left, backs))
+
+
+def _run_left_behind(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    objects.reentry.run_gathered((None, back[2]), None, shadows)
+    return run_left(back[1], None, shadows)
+
+
 def _drain_values(x: Values) -> tuple[list[Any], tuple[Any, ...]]:
     mapping = x._mapping
     if type(mapping) is not dict:
@@ -315,6 +344,7 @@ __all__ = [
     "UPDATING",
     "again",
     "drained",
+    "drained_of_iterator",
     "drained_pairs",
     "give",
     "give_backs",
@@ -326,4 +356,5 @@ __all__ = [
     "leading_pairs",
     "note_end",
     "run_left",
+    "undone",
 ]

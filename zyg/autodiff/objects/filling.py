@@ -20,6 +20,7 @@ from . import (
     keys,
     reentry,
     reversals,
+    sources,
     subscripts,
 )
 from .calls import known, method
@@ -134,14 +135,20 @@ def _frozen(cls: type, iterable: Any = (), /) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
     items: set[Any] = set()
     pairs: list[tuple[Any, Any]] = []
-    for item, back in iterator:
-        check_key(item)
-        count = len(items)
-        items.add(item)
-        if len(items) > count:  # equal ones are the first
-            pairs.append((item, back))
-    y = frozenset.__new__(cls, items)
+    with reentry.undone((_run_frozen, items, pairs, rec)):
+        for item, back in iterator:
+            pairs.append((_UNUSED, back))
+            check_key(item)
+            count = len(items)
+            items.add(item)
+            if len(items) > count:  # equal ones are the first
+                pairs[-1] = item, back
+        pairs.append((_UNUSED, sources.record_finish(iterator)[1]))
+        y = frozenset.__new__(cls, items)
     return y, (_run_frozen, y, pairs, rec)
+
+
+_UNUSED = object()  # in the place of an item that did not come into a set
 
 
 known(frozenset, exact=True)(functools.partial(_frozen, frozenset))
@@ -216,7 +223,8 @@ def _ordered_dict(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
 @known(deque)
 def _deque(iterable: Any = (), maxlen: Any = None) -> tuple[Any, Any]:
     items, drain = draining.drained(iterable)
-    y = deque(items, maxlen)
+    with draining.undone(drain):
+        y = deque(items, maxlen)
     return y, (run_filled, y, len(y), len(items) - len(y), drain, 1)
 
 
@@ -233,11 +241,33 @@ def run_filled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(array.array)
 def _array(typecode: str, iterable: Any = (), /) -> tuple[Any, Any]:
-    if isinstance(iterable, (bytes, bytearray, str)) or typecode not in "fd":
+    plain = isinstance(iterable, (bytes, bytearray, str))
+    if plain or (typecode not in "fd" and draining.is_standing(iterable)):
         return array.array(typecode, iterable), None
+    if type(iterable) not in iteration.SOURCES or typecode not in "fd":
+        return _array_of_iterator(typecode, iterable)
     items, drain = conversions.drained(iterable)
-    y = array.array(typecode, items)
+    with draining.undone(drain):
+        y = array.array(typecode, items)
     return y, (run_filled, y, len(items), 0, drain, 2)
+
+
+def _array_of_iterator(typecode: str, iterable: Any) -> tuple[Any, Any]:
+    """An array that C code makes item by item."""
+    iterator, first = iteration.begun(iterable)
+    y = array.array(typecode)
+    with reentry.undone(first):
+        extended = construction.record_list_extend(y, iterator)
+    return y, (_run_array_of_iterator, extended, first)
+
+
+def _run_array_of_iterator(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], None, shadows)
+    whole = None if given is None else given[1]
+    if back[2] is not None:
+        given = calls.run(back[2], whole, shadows)
+        whole = None if given is None else given[0]
+    return None, None, whole
 
 
 @known(sorted, exact=True)
@@ -257,7 +287,8 @@ def _sorted(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> tupl
         return sorted(iterable, reverse=reverse), None
     items, drain = draining.drained(iterable, asked=True)
     if key is None and PLAIN.issuperset(map(type, items)):
-        order, asked = sorted(range(len(items)), key=items.__getitem__, reverse=reverse), None
+        with draining.undone(drain):
+            order, asked = sorted(range(len(items)), key=items.__getitem__, reverse=reverse), None
     else:
         order, asked = order_of(items, key, reverse, drain)
     y = [items[k] for k in order]

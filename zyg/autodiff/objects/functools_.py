@@ -201,10 +201,10 @@ def read_partial_method(found: functools.partialmethod[Any], x: Any, cls: type) 
             return y, None
         return y, (_run_read_partial_method, found, y)
     y, back = calls.call(functools.partialmethod.__get__, (found, x, cls))
-    return y, None if back is None else (_run_asked, back)
+    return y, None if back is None else (_run_partial_method_got, back)
 
 
-def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+def _run_partial_method_got(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     given = calls.run(back[1], d, shadows)
     return None if given is None else (given[2],)
 

@@ -133,6 +133,8 @@ known(reversals.run_item)(lambda *args: calls.call(reversals.run_item_by_step, a
 known(generator_items.quickly)(lambda generator: calls.call(generator_items.slowly, (generator,)))
 known(generators.Generator.throw)(generators.record_throw)
 known(generators.Generator.close)(generators.record_close)
+# (What refuses here is not differentiated: so the place is that of the user's code that reads the attribute.)
+known(generators.Generator.refuse_frame)(generators.Generator.refuse_frame)
 
 
 def run_next_default(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -540,7 +540,19 @@ def listed(x: Any, pairs: Any = pairs) -> Any:
         asked = _asked_for_length(x)
     if asked is None:
         return iterator, rec
-    return (zip(iterator, repeat(None)) if rec is None else iterator), (_run_asked, asked, rec)
+    return (zip(iterator, repeat(None)) if rec is None else iterator), (_run_listed, asked, rec)
+
+
+def begun(x: Any) -> tuple[Any, Any]:
+    """What C code goes through that asks for an iterator first, and then makes a list of that, which asks it for its own; and what undoes
+    that."""
+    t = type(x)
+    if t not in SOURCES:
+        method = objects.arithmetic.find_special(t, "__iter__")
+        is_python = objects.arithmetic.is_python
+        if is_python(method) or (method is None and is_python(objects.arithmetic.find(t, "__getitem__"))):
+            return record_iter(x)
+    return x, None
 
 
 def _asked_for_length(x: Any) -> Any:
@@ -561,7 +573,7 @@ def _asked_for_length(x: Any) -> Any:
     return objects.reentry.followed(operator.length_hint, (x, 8))[1]
 
 
-def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+def _run_listed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, asked, rec = back
     objects.calls.run(asked, None, shadows)
     return None if rec is None else rec[0](rec, d, shadows)

@@ -63,6 +63,8 @@ def _only_calculates(f: Any) -> bool:
     of = f.__self__
     if type(of) is ModuleType:
         return of.__name__ in _CALCULATING and f.__name__ not in _CHANGING
+    if f.__name__ == "__getitem__" and hasattr(type(of), "__missing__"):
+        return False  # as that of a defaultdict, which makes items
     return type(of) in reach.PLAIN or f.__name__ in _READING
 
 
@@ -95,7 +97,10 @@ def keys_of(
     if key is None:
         return items, None
     if calculates_with(key, items):
-        return [key(v) for v in items], None
+        if drain is None or not bodies:
+            return [key(v) for v in items], None
+        with draining.undone(drain):
+            return [key(v) for v in items], None
     forward = calls.forward_of(key)
     found: list[Any] = []
     backs: list[Any] = []

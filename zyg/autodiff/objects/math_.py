@@ -18,7 +18,7 @@ from zyg.errors import Unsupported
 from zyg.ir.ops import OPS
 from zyg.ir.trace import digamma_of
 
-from . import arithmetic, builtins_, calls, draining, foreign, iteration, queries, subscripts
+from . import arithmetic, builtins_, calls, draining, foreign, iteration, queries, reentry, subscripts
 from .backs import run_padded
 from .calls import known
 from .conversions import is_convertible, number_of
@@ -94,9 +94,15 @@ def _unary(f: Callable[..., Any], slope: Callable[[float, float], float]) -> Cal
 
 def _converted(handler: Callable[..., tuple[Any, Any]], *xs: Any, to: Any = float) -> tuple[Any, Any]:
     """Numbers are made of arguments that are none, and then it goes on."""
-    made = [(x, None) if is_number(x) or not is_convertible(x) else calls.KNOWN[to](x) for x in xs]
-    y, back = handler(*[x for x, _ in made])
-    return y, (run_converted, back, [inner for _, inner in made])
+    numbers: list[Any] = []
+    backs: list[Any] = []
+    with reentry.gathering(backs):
+        for x in xs:
+            number, back = (x, None) if is_number(x) or not is_convertible(x) else calls.KNOWN[to](x)
+            numbers.append(number)
+            backs.append(back)
+        y, back = handler(*numbers)
+    return y, (run_converted, back, backs)
 
 
 def run_converted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -223,14 +229,26 @@ def _fsum(iterable: Any, /) -> tuple[Any, Any]:
     if type(iterable) in (list, tuple) and NUMBERS.issuperset(map(type, iterable)):
         return math.fsum(iterable), (_run_linear, draining.drained(iterable)[1], [1.0] * len(iterable))
     iterator, rec = iteration.with_backs(iterable)
-    both = [number_of(v, b) for v, b in iterator]
-    return math.fsum([v for v, _ in both]), (_run_each, [b for _, b in both], rec)
+    numbers: list[Any] = []
+    backs: list[Any] = []
+    drain = draining.give_backs, backs, rec
+    with draining.undone(drain):
+        for item, back in iterator:
+            backs.append(back)
+            number, backs[-1] = number_of(item, back)
+            if not is_convertible(number):  # what is no number raises before the next one is asked for
+                break
+            numbers.append(number)
+        else:
+            draining.note_end(iterator, backs)
+            return math.fsum(numbers), (_run_each, drain)
+        return math.fsum([number]), None
 
 
 def _run_each(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """Each item gets `d`."""
-    _, backs, rec = back
-    return None, draining.give((draining.give_backs, backs, rec), None if d is None else [d] * len(backs), shadows)
+    drain = back[1]
+    return None, draining.give(drain, None if d is None else [d] * len(drain[1]), shadows)
 
 
 @known(math.dist, exact=True)
@@ -294,6 +312,8 @@ def _run_dist_of(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def _dist_of_items(p: Any, q: Any) -> tuple[Any, Any]:
+    if not (_stands(p) and _stands(q)):
+        return calls.call(_dist_of_tuples, (p, q))
     if not all(
         NUMBERS.issuperset(map(type, iteration.own_items(x))) or all(map(is_number, iteration.own_items(x)))
         for x in (p, q)
@@ -306,12 +326,26 @@ def _dist_of_items(p: Any, q: Any) -> tuple[Any, Any]:
     return _of_two(math.dist, p, q)
 
 
+def _stands(x: Any) -> bool:
+    """Whether nobody is asked for the items."""
+    return draining.is_standing(x) or iteration.stepped_as(type(x)) is not type(x)
+
+
+def _dist_of_tuples(p: Any, q: Any) -> float:
+    """math.dist, which makes tuples of what is none."""
+    p = p if isinstance(p, tuple) else tuple(p)
+    return math.dist(p, q if isinstance(q, tuple) else tuple(q))
+
+
 def _of_two(f: Any, p: Any, q: Any) -> tuple[Any, Any]:
-    (ps, of_p), (qs, of_q) = draining.drained(p), draining.drained(q)
-    if f is not math.dist and not all(map(is_number, [*ps, *qs])):
-        y, back = calls.call(_added_products, (ps, qs))
-        return y, (_run_added_products, back, (ps, of_p), (qs, of_q))
-    y = f(ps, qs)
+    ps, of_p = draining.drained(p)
+    with draining.undone(of_p):
+        qs, of_q = draining.drained(q)
+    with reentry.undone((_run_of_two, (_run_linear, of_p, ()), (_run_linear, of_q, ()))):
+        if f is not math.dist and not all(map(is_number, [*ps, *qs])):
+            y, back = calls.call(_added_products, (ps, qs))
+            return y, (_run_added_products, back, (ps, of_p), (qs, of_q))
+        y = f(ps, qs)
     if f is math.dist:
         first = [(a - b) / y if y else 0.0 for a, b in zip(ps, qs)]
         second = list(map(operator.neg, first))

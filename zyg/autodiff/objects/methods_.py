@@ -252,10 +252,6 @@ def setitem_method(x: Any, key: Any, value: Any, /) -> tuple[Any, Any]:
     return None, subscripts.plain_setitem(x, key, value)
 
 
-def _item_of_dict(x: Any, key: Any, /) -> tuple[Any, Any]:
-    return dict.__getitem__(x, key), (iteration.run_dict_item, x, key)
-
-
 def _set_item_of_dict(x: Any, key: Any, value: Any, /) -> tuple[Any, Any]:
     dict.__setitem__(x, key, value)
     return None, (subscripts.run_dict_set, x, key)
@@ -272,7 +268,7 @@ def iter_method(x: Any) -> tuple[Any, Any]:
 
 for _cls in (list, dict, tuple, deque, array.array, set, frozenset):
     operator_method(_cls, "__iter__", iter_method)
-method(dict, "__getitem__", exact=True)(_item_of_dict)
+method(dict, "__getitem__", exact=True)(subscripts.item_of_dict)
 method(dict, "__setitem__", exact=True)(_set_item_of_dict)
 for _cls in (list, dict, tuple, deque, array.array):
     if _cls is not dict:
@@ -423,8 +419,8 @@ def _join(f: Any, separator: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, An
         return f(separator, args[0]), None
     if kwargs or len(args) != 1 or not (isinstance(args[0], Iterator) or is_python(find(type(args[0]), "__iter__"))):
         return ask(f, separator, *args, **kwargs)
-    items, drain = draining.drained(args[0], asked=True)
-    with reentry.undone((draining.run_left, drain)):
+    items, drain = draining.drained_of_iterator(args[0])
+    with draining.undone(drain):
         return f(separator, items), (_run_joined, drain)
 
 

@@ -16,6 +16,7 @@ from . import (  # noqa: F401  (the last one has its entries in its module)
     numpy_,
     numpy_items,
     numpy_reductions,
+    reentry,
 )
 from .calls import known
 from .cotangents import Refused, is_number
@@ -204,7 +205,8 @@ def _fromiter(iterable: Any, dtype: Any, count: int = -1, *, like: Any = None) -
             hint="use np.array(list(itertools.islice(iterable, count)))",
         )
     items, listed = calls.call(list, (iterable,))
-    y, back = calls.call(np.array, (items, dtype))
+    with reentry.undone(listed):
+        y, back = calls.call(np.array, (items, dtype))
     return y, (_run_fromiter, listed, back)
 
 

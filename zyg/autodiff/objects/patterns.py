@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import attributes, builtins_, calls, later
-from .cotangents import accumulate
-from .reach import PLAIN
+from zyg.library import matching
+from zyg.library.matching import ABSENT
 
-_ABSENT = object()
-_MATCHES_SELF = 1 << 22  # Py_TPFLAGS_MATCH_SELF: the first sub-pattern is for the subject itself
+from . import attributes, builtins_, calls, later, reentry
+from .cotangents import accumulate
+from .passing import run_nothing_flows
+from .reach import PLAIN
 
 
 def record_match_keys(mapping: Any, keys: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -21,15 +22,17 @@ def record_match_keys(mapping: Any, keys: tuple[Any, ...]) -> tuple[Any, Any]:
     get, of_get = attributes.record_getattr(mapping, "get")
     backs: list[Any] = []
     values: list[Any] = []
-    for n, key in enumerate(keys):
-        if key in keys[:n]:
-            raise ValueError(f"mapping pattern checks duplicate key ({key!r})")
-        value, back = calls.call(get, (key, _ABSENT))
-        backs.append(back)
-        if value is _ABSENT:
-            return None, (_run_keys, of_get, backs)
-        values.append(value)
-    return tuple(values), (_run_keys, of_get, backs)
+    asked = _run_keys, of_get, backs
+    with reentry.undone(asked, backs):
+        for n, key in enumerate(keys):
+            if key in keys[:n]:
+                raise ValueError(f"mapping pattern checks duplicate key ({key!r})")
+            value, back = calls.call(get, (key, ABSENT))
+            backs.append(back)
+            if value is ABSENT:
+                return None, asked
+            values.append(value)
+    return tuple(values), asked
 
 
 def _run_keys(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -62,54 +65,52 @@ def record_match_class(subject: Any, cls: Any, names: tuple[str, ...], count: in
     if not isinstance(cls, type):
         raise TypeError("called match pattern must be a class")
     backs: list[Any] = []
+    with reentry.gathering(backs):
+        return _matched(subject, cls, names, count, backs)
+
+
+def _matched(subject: Any, cls: type, names: tuple[str, ...], count: int, backs: list[Any]) -> tuple[Any, Any]:
+    """The same, with the backs of what is asked in a list."""
     if type(cls) is not type or not issubclass(type(subject), cls):  # (nobody is asked by far the most often)
         matches, back = calls.call(isinstance, (subject, cls))
         if back is not None:
             backs.append((_run_of_instance, back))
         if not matches:
-            return None, (_run_asked, backs) if backs else None
+            return None, (_run_found, backs) if backs else None
     values: list[Any] = []
     if count:
-        itself, places = _by_place(cls, count)
+        found = ABSENT
+        if attributes.may_run_code(cls, "__match_args__"):
+            found, back = _attribute(cls, "__match_args__")
+            if back is not None:
+                backs.append((run_nothing_flows, back))  # to a class
+        else:
+            found = getattr(cls, "__match_args__", ABSENT)
+        itself, places = matching.places(cls, found, count)
         if itself:
             values.append(subject)
             backs.append(_ITSELF)
         names = (*places, *names)
     for n, name in enumerate(names):
-        if name in names[:n]:
-            raise TypeError(f"{cls.__name__}() got multiple sub-patterns for attribute {name!r}")
-        if later.accesses.reads_plainly(subject, name):
-            value = getattr(subject, name, _ABSENT)
-            if value is _ABSENT:
-                return None, (_run_asked, backs)
-            back = (attributes.run_attr, subject, name)
-        else:
-            try:
-                value, back = builtins_.attempted(subject, name)
-            except AttributeError as error:
-                backs.append(later.escaping.swallowed(error))
-                return None, (_run_asked, backs)
-        values.append(value)
+        matching.check_place(name)
+        matching.check_name(cls, name, names[:n])
+        value, back = _attribute(subject, name)
         backs.append(back)
-    return tuple(values), (_run_asked, backs)
+        if value is ABSENT:
+            return None, (_run_found, backs)
+        values.append(value)
+    return tuple(values), (_run_found, backs)
 
 
-def _by_place(cls: type, count: int) -> tuple[bool, tuple[str, ...]]:
-    """Whether the first sub-pattern is for the subject itself, and which attributes those by position are for."""
-    found = getattr(cls, "__match_args__", None)
-    itself = found is None and cls.__flags__ & _MATCHES_SELF != 0
-    names = () if found is None else found
-    if type(names) is not tuple:
-        raise TypeError(f"{cls.__name__}.__match_args__ must be a tuple (got {type(names).__name__})")
-    allowed = 1 if itself else len(names)
-    if allowed < count:
-        plural = "" if allowed == 1 else "s"
-        raise TypeError(f"{cls.__name__}() accepts {allowed} positional sub-pattern{plural} ({count} given)")
-    names = names[:count]
-    for name in names:
-        if type(name) is not str:
-            raise TypeError(f"__match_args__ elements must be strings (got {type(name).__name__})")
-    return itself, names
+def _attribute(x: Any, name: str) -> tuple[Any, Any]:
+    """(value, back) of an attribute, or ABSENT with what undoes that it was looked for."""
+    if later.accesses.reads_plainly(x, name):
+        value = getattr(x, name, ABSENT)
+        return value, None if value is ABSENT else (attributes.run_attr, x, name)
+    try:
+        return builtins_.attempted(x, name)
+    except AttributeError as error:
+        return ABSENT, later.escaping.swallowed(error)
 
 
 def _run_itself(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -125,7 +126,7 @@ def _run_of_instance(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (given[1],)
 
 
-def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+def _run_found(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """Backs in the order of what they undo, of which the last ones are of the values, if there are values."""
     backs = back[1]
     total: Any = None

@@ -24,7 +24,7 @@ from .arithmetic import behind_answer, derives, find, find_special, is_python
 from .backs import run_shifted
 from .cotangents import DATES
 from .ordering import is_quiet
-from .passing import passes, passes_in_turn
+from .passing import passes, passes_in_turn, run_nothing_flows
 from .reach import PLAIN, SIZED, check_key, entered
 from .reentry import followed, index_of, matters, run_gathered, steps_on, undone
 
@@ -497,7 +497,7 @@ def _text_of_container(x: Any) -> tuple[str, Any]:
 def _noted_text(x: Any, backs: list[Any]) -> str:
     y, back = _convert(x, "r")
     if back is not None:
-        backs.append((_run_asked, back))
+        backs.append((run_nothing_flows, back))
     return y
 
 
@@ -544,7 +544,7 @@ def _format(x: Any, *more: Any) -> tuple[Any, Any]:
     return format(converted, *spec), back if back is None else (_run_formatted, back)
 
 
-@passes(lambda variables: [(_run_asked,)])
+@passes(lambda variables: [(run_nothing_flows,)])
 def _formatted(x: Any, spec: str) -> tuple[str, Any] | None:
     """(text, back) by a `__format__` that is a plain function; None for others, and nothing has run."""
     made = _by_method("__format__", x, spec)
@@ -553,12 +553,7 @@ def _formatted(x: Any, spec: str) -> tuple[str, Any] | None:
     y, back = made
     if type(y) is not str:
         y = _complained(format, y, back)
-    return y, None if back is None else (_run_asked, back)
-
-
-def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    """Nothing flows to what was asked, which has a shadow, nor to text."""
-    calls.run(back[1], None, shadows)
+    return y, None if back is None else (run_nothing_flows, back)
 
 
 def _run_formatted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

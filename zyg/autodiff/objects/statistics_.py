@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Callable
 from typing import Any
 
-from . import calls, conversions, draining, iteration, reach
+from . import calls, conversions, draining, effects, iteration, reach
 from .arithmetic import find, is_python
 from .calls import known
 from .cotangents import accumulate, is_number
@@ -20,16 +20,19 @@ from .stdlib_ import means
 
 def _statistic(f: Callable[..., Any], slopes: Callable[[list[Any], Any], list[Any]], more: Any = None) -> None:
     """The entry of a function of data: the slopes by the items, from these and the value; and that of a call with more arguments."""
+    known(f)(_handler(f, slopes, more, draining.drained))
 
-    @known(f)
+
+def _handler(f: Callable[..., Any], slopes: Any, more: Any, drained: Any) -> calls.Handler:
     def handler(data: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         if args or kwargs:
             return more(data, *args, **kwargs) if more else calls.call_foreign(f, data, *args, **kwargs)
-        if f is statistics.fmean and data_tells_its_length(data):
-            return _mean_of_many(data)
-        items, drain = (conversions if f is statistics.fmean else draining).drained(data)
-        y = f(items)
+        items, drain = drained(data)
+        with draining.undone(drain):
+            y = f(items)
         return y, (_run_statistic, drain, items, y, slopes)
+
+    return handler
 
 
 def data_tells_its_length(data: Any) -> bool:
@@ -40,17 +43,12 @@ def data_tells_its_length(data: Any) -> bool:
 def _mean_of_many(data: Any) -> tuple[Any, Any]:
     """`fmean`, which asks for the length first."""
     count, asked = calls.call(len, (data,))
-    with undone((_run_asked, asked)):
+    with undone(asked):
         total, added = calls.call(math.fsum, (data,))
     with undone((_run_mean, asked, added, 1)):
         if not count:
             raise statistics.StatisticsError("fmean requires at least one data point")
     return total / count, (_run_mean, asked, added, count)
-
-
-def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    """An exception came behind that."""
-    calls.run(back[1], None, shadows)
 
 
 def _run_mean(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -78,12 +76,20 @@ def _rounded(target: Callable[..., Any], function: Callable[..., Any]) -> Callab
 
     def handler(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         given = [x for x in (*args, *kwargs.values()) if not (x is None or type(x) in (str, bool) or is_number(x))]
-        if any(isinstance(x, iteration.Iterator) or not hasattr(x, "__len__") for x in given):
+        if any(isinstance(x, iteration.Iterator) or not hasattr(x, "__len__") or _changes(x) for x in given):
             return calls.call_foreign(target, *args, **kwargs)
         y = target(*args, **kwargs)
         return y, calls.call(function, args, kwargs)[1]
 
     return handler
+
+
+def _changes(x: Any) -> bool:
+    """Whether something may change where its items are read."""
+    if type(x) in iteration.SOURCES:
+        return False
+    methods = [find(type(x), name) for name in ("__iter__", "__next__", "__getitem__", "__len__")]
+    return any(is_python(f) and effects.changes(f, type(x)) for f in methods)
 
 
 def _rounded_by(target: Callable[..., Any]) -> Callable[[Callable[..., Any]], None]:
@@ -132,9 +138,21 @@ def _harmonic_mean(data: Any, weights: Any = None) -> Any:
 
 
 _statistic(statistics.mean, lambda items, y: [1.0 / len(items)] * len(items))
-_statistic(
-    statistics.fmean, lambda items, y: [1.0 / len(items)] * len(items), _rounded(statistics.fmean, _weighted_mean)
+_plain_mean = _handler(
+    statistics.fmean,
+    lambda items, y: [1.0 / len(items)] * len(items),
+    _rounded(statistics.fmean, _weighted_mean),
+    conversions.drained,
 )
+
+
+@known(statistics.fmean)
+def _fmean(data: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    if not args and not kwargs and data_tells_its_length(data):
+        return _mean_of_many(data)
+    return _plain_mean(data, *args, **kwargs)
+
+
 _statistic(
     statistics.variance, lambda items, y: _deviations(items, len(items) - 1), _rounded(statistics.variance, _variance)
 )
@@ -212,10 +230,11 @@ def _picks(f: Callable[..., Any]) -> None:
 
     @known(f)
     def handler(data: Any) -> tuple[Any, Any]:
-        items, drain = draining.drained(data)
-        if not reach.PLAIN.issuperset(map(type, items)):
-            return calls.call_foreign(f, data)
-        y = f(items)
+        items, drain = draining.drained(data, asked=f in _SORTING)
+        with draining.undone(drain):
+            if not reach.PLAIN.issuperset(map(type, items)):
+                return calls.call_foreign(f, data)
+            y = f(items)
         places = {id(x): k for k, x in reversed([*enumerate(items)])}
         chosen = [places[id(x)] for x in (y if type(y) is list else [y])]
         return y, (_run_picked, drain, len(items), y, chosen)
@@ -228,6 +247,9 @@ def _run_picked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     for k, c in zip(chosen, taken):
         ds[k] = c
     return None, draining.give(drain, ds if any(c is not None for c in taken) else None, shadows)
+
+
+_SORTING = frozenset({statistics.median_low, statistics.median_high})  # which make a list
 
 
 for _f in (statistics.median_low, statistics.median_high, statistics.mode, statistics.multimode):

@@ -6,7 +6,6 @@ import array
 import operator
 import re
 from collections import Counter, OrderedDict, defaultdict, deque
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -151,7 +150,7 @@ def _missing_item(x: Any, key: Any) -> tuple[Any, Any]:
 
 @passes()
 def item_of_dict(x: Any, key: Any) -> tuple[Any, Any]:
-    """The same of a class that has no `__missing__`."""
+    """What `dict.__getitem__` gives, of a class whose `__missing__` is not known."""
     if (type(key) is str or iteration.is_label(key)) and dict.__contains__(x, key):
         return dict.__getitem__(x, key), (iteration.run_dict_item, x, key)
     return _missing_item(x, key)
@@ -469,59 +468,36 @@ settle(_run_set_part, "zyg_pull_set", *ABOUT)
 
 
 def _set_slice(x: Any, key: slice, value: Any) -> Any:
-    first = None
-    if type(value) not in iteration.SOURCES:
-        # CPython makes a list of the iterator: that is asked for its iterator, too, and for its length.
-        method = find_special(type(value), "__iter__")
-        if is_python(method) or (method is None and is_python(find(type(value), "__getitem__"))):
-            value, first = iteration.record_iter(value)
-    with reentry.undone((run_nothing_flows, first) if first is not None else iteration.NOTHING):
-        iterator, rec = iteration.listed(value)
-    both = list(zip(iterator, repeat(None)) if rec is None else iterator)
-    start, stop, step = key.indices(len(x))
-    items = [v for v, _ in both]
-    base_of(x).__setitem__(x, key, items if isinstance(x, list) else type(x)(x.typecode, items))
-    backs = [b for _, b in both]
-    if first is not None:
-        rec = (_run_of_iterator, rec, first)
+    items, drain = objects.draining.drained_of_iterator(value)
+    with objects.draining.undone(drain):
+        start, stop, step = key.indices(len(x))
+        base_of(x).__setitem__(x, key, items if isinstance(x, list) else type(x)(x.typecode, items))
     if step == 1:
-        return (run_set_slice, x, start, max(stop, start), backs, rec)
-    return (run_set_strided, x, range(start, stop, step), backs, rec)
-
-
-def _run_of_iterator(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, rec, begun = back
-    whole = None if rec is None else rec[0](rec, None, shadows)
-    return calls.run(begun, None if whole is None else whole[0], shadows)
+        return (run_set_slice, x, start, max(stop, start), len(items), drain)
+    return (run_set_strided, x, range(start, stop, step), drain)
 
 
 def run_set_slice(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """`x[start:stop] = value` may have changed the length."""
-    _, x, start, stop, backs, rec = back
+    _, x, start, stop, count, drain = back
     shadow = shadows.list_of(x)
-    end = start + len(backs)
+    end = start + count
     taken = shadow[start:end]
     if len(shadow) > start:
         shadow[start:end] = [None] * (stop - start)
-    give_each(taken, backs, shadows)
-    whole = None if rec is None else rec[0](rec, None, shadows)
-    return None, None, None if whole is None else whole[0]
+    return None, None, _given_back(taken, count, drain, shadows)
 
 
 def run_set_strided(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, x, indices, backs, rec = back
+    _, x, indices, drain = back
     taken = [shadows.take_item(x, index) for index in indices]
-    give_each(taken, backs, shadows)
-    whole = None if rec is None else rec[0](rec, None, shadows)
-    return None, None, None if whole is None else whole[0]
+    return None, None, _given_back(taken, len(taken), drain, shadows)
 
 
-def give_each(taken: Any, backs: Any, shadows: Any) -> None:
-    """Run the backs of items on what has been taken for each; where there is nothing, on None."""
-    for k in range(len(backs) - 1, -1, -1):
-        inner = backs[k]
-        if inner is not None:
-            inner[0](inner, taken[k] if k < len(taken) else None, shadows)
+def _given_back(taken: list[Any], count: int, drain: tuple[Any, ...], shadows: Any) -> Any:
+    """What comes to the value that was put in, from what has been taken for its items."""
+    has_some = any(c is not None for c in taken)
+    return objects.draining.give(drain, [*taken, *[None] * (count - len(taken))] if has_some else None, shadows)
 
 
 @passes()
