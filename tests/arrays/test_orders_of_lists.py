@@ -182,6 +182,135 @@ def test_gaps_are_not_kept(function):
         zyg.jit(function)(np.ones((4, 4)), 3)
 
 
+def strides_of(y):
+    return y.strides[0]
+
+
+def put_in(xs, a):
+    xs.append(a[:, :3])
+
+
+def read_first(what):
+    """What is read of the last item in a loop that puts one with gaps into the list afterwards."""
+
+    def function(a, n):
+        xs = [np.ones((3, 3))]
+        result = 0
+        for _ in range(n):
+            result += what(xs[-1])
+            xs.append(a[:, :3])
+        return result
+
+    return function
+
+
+def by_functions(a, n):
+    xs = [np.ones((3, 3))]
+    result = 0
+    for _ in range(n):
+        result += strides_of(the_last(xs))
+        put_in(xs, a)
+    return result
+
+
+def from_another_list(a, n):
+    xs, ys = [np.ones((3, 3))], [np.ones((3, 3))]
+    result = 0
+    for _ in range(n):
+        result += ys[-1].strides[0]
+        ys.append(xs[-1])
+        xs.append(a[:, :3])
+    return result
+
+
+def of_a_part(a, n):
+    xs = [np.ones((3, 3))]
+    result = 0
+    for _ in range(n):
+        result += the_last(xs[:]).T.strides[1]
+        xs.append(a[:, :3])
+    return result
+
+
+def in_tuples(a, n):
+    xs = [(np.ones((3, 3)), 0)]
+    result = 0
+    for i in range(n):
+        result += xs[-1][0].strides[0]
+        xs.append((a[:, :3], i))
+    return result
+
+
+def exchanged(a, n):
+    xs, ys = [np.ones((3, 3))], [np.ones((3, 3))]
+    result = 0
+    for _ in range(n):
+        xs, ys = ys, xs
+        result += xs[-1].strides[0]
+        ys.append(a[:, :3])
+    return result
+
+
+def made_elsewhere(a, n):
+    xs = [a[:, :3] for _ in range(n)]
+    return xs[0]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        read_first(lambda y: y.strides[0]),
+        read_first(lambda y: 1 if y.flags["C_CONTIGUOUS"] else 100),
+        read_first(lambda y: 1 if y.flags.contiguous else 100),
+        read_first(lambda y: 1 if y.flags.forc else 100),
+        read_first(lambda y: sum(float(v) for v in np.nditer(y))),
+        read_first(strides_of),
+        by_functions,
+        from_another_list,
+        of_a_part,
+        in_tuples,
+        exchanged,
+        lambda a, n: made_elsewhere(a, n).strides[0],
+        lambda a, n: strides_of(made_elsewhere(a, n).T),
+    ],
+)
+def test_gaps_are_not_kept_of_what_is_put_in_later(function):
+    with pytest.raises(zyg.Unsupported, match="are not contiguous"):
+        zyg.jit(function)(np.arange(18.0).reshape(3, 6), 2)
+
+
+def beside_a_list(a, n):
+    """Gaps in one list are no matter of other arrays."""
+    xs, ys = [], []
+    for _ in range(n):
+        xs.append(a[:, :3])
+        ys.append(a[:, :3].copy())
+    own = a.strides[0] + a[:, :3].strides[0] + a.flags.c_contiguous + a[:, :3].flags.c_contiguous
+    return (
+        own
+        + ys[0].strides[0]
+        + ys[0].flags.c_contiguous
+        + (xs[0] * 2).strides[0]
+        + np.stack(xs).strides[1]
+        + xs[0][1, 1]
+    )
+
+
+def contiguous_in_either_order(a, n):
+    xs = [np.ones((3, 3)).T]
+    result = 0
+    for i in range(n):
+        result += xs[-1].flags.c_contiguous * 10 + xs[-1].flags.f_contiguous
+        xs.append(a[:, :3].T if i % 2 else np.ones((3, 3)).T)
+    return result
+
+
+@pytest.mark.parametrize("function", [beside_a_list, contiguous_in_either_order])
+def test_what_is_kept_can_be_read(function):
+    x = np.arange(18.0).reshape(3, 6)
+    assert zyg.jit(function)(x, 4) == function(x, 4)
+
+
 def taken_out(x, n):
     return np.stack([the_last(several(x * x, n)), after_repeated(x, n)[0] * x, several(x[::2], n)[0].repeat(2, 0)])
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from .evaluator import Evaluator
 
 IN_C_ORDER = 0  # as a room: there are no strides
+# What of an array tells whether there are gaps, and how large they are (names for orders.record_read).
+CONTIGUITY = frozenset({"flags", "nditer"})
+GAPS = frozenset({"strides"})
 
 
 def lies_in_order(e: Evaluator, array: Value) -> bool:
@@ -75,6 +78,9 @@ def put(
     """A pool, made larger if need be, with the elements of an array behind those that it has."""
     from .growing import copied_part, listing
 
+    lost = frozenset[str]()
+    if array_type(array).layout != "C":
+        lost = GAPS if order is not None else GAPS | CONTIGUITY
     if order is not None:
         repeats = [e.op("eq", step, const(0)) for step in order[1]]
         lengths = _seen(e, lengths, repeats)
@@ -93,7 +99,10 @@ def put(
     found = e.if_else(e.op("gt", end, room), larger, lambda: ArrayValue(pool))
     assert isinstance(found, ArrayValue)
     to = _elements(e, found.value, fill, size, lengths, order, e.inference.listings.add)
-    e.inference.pooled.add(listing(e, "copyto", to, array))
+    copied = listing(e, "copyto", to, array)
+    e.inference.pooled.add(copied)
+    if lost:
+        e.inference.lost[copied] = lost
     return end, found.value
 
 
