@@ -311,6 +311,46 @@ def test_what_is_kept_can_be_read(function):
     assert zyg.jit(function)(x, 4) == function(x, 4)
 
 
+def turned(turn):
+    """Of the last item of a list of arrays that were in C order, but for the order of their axes: how it lies, and its elements."""
+
+    def function(x, n):
+        xs = []
+        for i in range(n):
+            xs.append(turn(x * i))
+        y = the_last(xs)
+        return y.flags.c_contiguous, y.flags.f_contiguous, y + 0.0, y.ravel(order="A") + 0.0
+
+    return function
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4), (1, 3, 4), (3, 1, 1), (2, 0, 3), (0, 2, 1), (1, 1, 1)])
+@pytest.mark.parametrize("turn", [lambda x: x.T, lambda x: x.transpose(2, 0, 1), lambda x: (x + 1j).transpose(1, 2, 0)])
+def test_turned_arrays_are_kept_as_they_stand(shape, turn):
+    function, x = turned(turn), np.arange(float(np.prod(shape))).reshape(shape)
+    expected, found = function(x, 3), zyg.jit(function)(x, 3)
+    assert found[:2] == expected[:2]
+    assert np.array_equal(found[2], expected[2]) and np.array_equal(found[3], expected[3])
+    several = [k for k, d in enumerate(expected[2].shape) if d > 1]  # along other axes strides say nothing
+    if x.size:
+        assert [found[2].strides[k] for k in several] == [expected[2].strides[k] for k in several]
+
+
+def test_turned_arrays_have_derivatives():
+    weights = np.arange(24.0).reshape(4, 2, 3)
+
+    def f(x):
+        xs = []
+        for i in range(3):
+            xs.append((x * x * i).transpose(2, 0, 1))
+        return np.sum(the_last(xs) * weights) + np.sum((xs[1] + 1j).imag * xs[1])
+
+    x = np.linspace(0.5, 1.5, 24).reshape(2, 3, 4)
+    wanted = 4 * x * weights.transpose(1, 2, 0) + 2 * x
+    assert np.allclose(zyg.gradient(f, x)[0], wanted)
+    assert np.allclose(zyg.hvp(f, x, np.ones_like(x)), wanted / x)
+
+
 def taken_out(x, n):
     return np.stack([the_last(several(x * x, n)), after_repeated(x, n)[0] * x, several(x[::2], n)[0].repeat(2, 0)])
 
