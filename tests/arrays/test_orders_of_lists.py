@@ -182,6 +182,175 @@ def test_gaps_are_not_kept(function):
         zyg.jit(function)(np.ones((4, 4)), 3)
 
 
+def strides_of(y):
+    return y.strides[0]
+
+
+def put_in(xs, a):
+    xs.append(a[:, :3])
+
+
+def read_first(what):
+    """What is read of the last item in a loop that puts one with gaps into the list afterwards."""
+
+    def function(a, n):
+        xs = [np.ones((3, 3))]
+        result = 0
+        for _ in range(n):
+            result += what(xs[-1])
+            xs.append(a[:, :3])
+        return result
+
+    return function
+
+
+def by_functions(a, n):
+    xs = [np.ones((3, 3))]
+    result = 0
+    for _ in range(n):
+        result += strides_of(the_last(xs))
+        put_in(xs, a)
+    return result
+
+
+def from_another_list(a, n):
+    xs, ys = [np.ones((3, 3))], [np.ones((3, 3))]
+    result = 0
+    for _ in range(n):
+        result += ys[-1].strides[0]
+        ys.append(xs[-1])
+        xs.append(a[:, :3])
+    return result
+
+
+def of_a_part(a, n):
+    xs = [np.ones((3, 3))]
+    result = 0
+    for _ in range(n):
+        result += the_last(xs[:]).T.strides[1]
+        xs.append(a[:, :3])
+    return result
+
+
+def in_tuples(a, n):
+    xs = [(np.ones((3, 3)), 0)]
+    result = 0
+    for i in range(n):
+        result += xs[-1][0].strides[0]
+        xs.append((a[:, :3], i))
+    return result
+
+
+def exchanged(a, n):
+    xs, ys = [np.ones((3, 3))], [np.ones((3, 3))]
+    result = 0
+    for _ in range(n):
+        xs, ys = ys, xs
+        result += xs[-1].strides[0]
+        ys.append(a[:, :3])
+    return result
+
+
+def made_elsewhere(a, n):
+    xs = [a[:, :3] for _ in range(n)]
+    return xs[0]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        read_first(lambda y: y.strides[0]),
+        read_first(lambda y: 1 if y.flags["C_CONTIGUOUS"] else 100),
+        read_first(lambda y: 1 if y.flags.contiguous else 100),
+        read_first(lambda y: 1 if y.flags.forc else 100),
+        read_first(lambda y: sum(float(v) for v in np.nditer(y))),
+        read_first(strides_of),
+        by_functions,
+        from_another_list,
+        of_a_part,
+        in_tuples,
+        exchanged,
+        lambda a, n: made_elsewhere(a, n).strides[0],
+        lambda a, n: strides_of(made_elsewhere(a, n).T),
+    ],
+)
+def test_gaps_are_not_kept_of_what_is_put_in_later(function):
+    with pytest.raises(zyg.Unsupported, match="are not contiguous"):
+        zyg.jit(function)(np.arange(18.0).reshape(3, 6), 2)
+
+
+def beside_a_list(a, n):
+    """Gaps in one list are no matter of other arrays."""
+    xs, ys = [], []
+    for _ in range(n):
+        xs.append(a[:, :3])
+        ys.append(a[:, :3].copy())
+    own = a.strides[0] + a[:, :3].strides[0] + a.flags.c_contiguous + a[:, :3].flags.c_contiguous
+    return (
+        own
+        + ys[0].strides[0]
+        + ys[0].flags.c_contiguous
+        + (xs[0] * 2).strides[0]
+        + np.stack(xs).strides[1]
+        + xs[0][1, 1]
+    )
+
+
+def contiguous_in_either_order(a, n):
+    xs = [np.ones((3, 3)).T]
+    result = 0
+    for i in range(n):
+        result += xs[-1].flags.c_contiguous * 10 + xs[-1].flags.f_contiguous
+        xs.append(a[:, :3].T if i % 2 else np.ones((3, 3)).T)
+    return result
+
+
+@pytest.mark.parametrize("function", [beside_a_list, contiguous_in_either_order])
+def test_what_is_kept_can_be_read(function):
+    x = np.arange(18.0).reshape(3, 6)
+    assert zyg.jit(function)(x, 4) == function(x, 4)
+
+
+def turned(turn):
+    """Of the last item of a list of arrays that were in C order, but for the order of their axes: how it lies, and its elements."""
+
+    def function(x, n):
+        xs = []
+        for i in range(n):
+            xs.append(turn(x * i))
+        y = the_last(xs)
+        return y.flags.c_contiguous, y.flags.f_contiguous, y + 0.0, y.ravel(order="A") + 0.0
+
+    return function
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4), (1, 3, 4), (3, 1, 1), (2, 0, 3), (0, 2, 1), (1, 1, 1)])
+@pytest.mark.parametrize("turn", [lambda x: x.T, lambda x: x.transpose(2, 0, 1), lambda x: (x + 1j).transpose(1, 2, 0)])
+def test_turned_arrays_are_kept_as_they_stand(shape, turn):
+    function, x = turned(turn), np.arange(float(np.prod(shape))).reshape(shape)
+    expected, found = function(x, 3), zyg.jit(function)(x, 3)
+    assert found[:2] == expected[:2]
+    assert np.array_equal(found[2], expected[2]) and np.array_equal(found[3], expected[3])
+    several = [k for k, d in enumerate(expected[2].shape) if d > 1]  # along other axes strides say nothing
+    if x.size:
+        assert [found[2].strides[k] for k in several] == [expected[2].strides[k] for k in several]
+
+
+def test_turned_arrays_have_derivatives():
+    weights = np.arange(24.0).reshape(4, 2, 3)
+
+    def f(x):
+        xs = []
+        for i in range(3):
+            xs.append((x * x * i).transpose(2, 0, 1))
+        return np.sum(the_last(xs) * weights) + np.sum((xs[1] + 1j).imag * xs[1])
+
+    x = np.linspace(0.5, 1.5, 24).reshape(2, 3, 4)
+    wanted = 4 * x * weights.transpose(1, 2, 0) + 2 * x
+    assert np.allclose(zyg.gradient(f, x)[0], wanted)
+    assert np.allclose(zyg.hvp(f, x, np.ones_like(x)), wanted / x)
+
+
 def taken_out(x, n):
     return np.stack([the_last(several(x * x, n)), after_repeated(x, n)[0] * x, several(x[::2], n)[0].repeat(2, 0)])
 

@@ -7,11 +7,12 @@ import math
 
 import pytest
 
+from zyg.ir import ops, verify
 from zyg.ir.builder import Builder
-from zyg.ir.core import Block, Function, Value, const
+from zyg.ir.core import Block, Function, Instr, Value, const
 from zyg.ir.interpret import _SPECIAL, run
-from zyg.ir.ops import OPS, is_pure, is_removable
-from zyg.ir.types import BOOL, F64, I64, OBJECT
+from zyg.ir.ops import OPS, SAME_MEMORY, VIEWS, is_pure, is_removable
+from zyg.ir.types import BOOL, F64, I64, OBJECT, Array
 
 EFFECTS = {"pure", "read", "write", "check", "value_check", "effect"}
 # machine ops without an `eval`: the interpreter has a method for each
@@ -29,6 +30,40 @@ def test_an_entry_is_complete(name):
         assert op.eval is not None or name in _SPECIAL or name in TERMINATORS, "no meaning for the interpreter"
     if op.commutative:
         assert op.eval is not None and op.eval(3, 5) == op.eval(5, 3)
+
+
+def test_an_op_that_gives_arrays_says_where_their_elements_are():
+    """By this the analyses of memory know under how many names an array may be written."""
+    array = Array(F64, 1)
+    for name, op in OPS.items():
+        assert op.memory in ("none", "new", "shared", "chosen", "told")
+        for operands in ([array], [array, array], [BOOL, array, array], [array, I64], [array, F64, I64], [array, F64]):
+            try:
+                results = op.typing(operands, {})
+            except (TypeError, IndexError, ValueError):
+                continue
+            if any(isinstance(t, Array) for t in results or ()):
+                assert op.memory != "none", name
+    told = {name: op.memory for name, op in OPS.items() if op.memory != "none"}
+    shared = dict.fromkeys(("view", "reshape", "transpose", "broadcast", "strided", "stop"), "shared")
+    others = dict.fromkeys(("call", "pycall", "readymade", "pop"), "told")
+    assert told == {**shared, **others, "alloc": "new", "undefined": "new", "select": "chosen"}
+    assert shared.keys() == SAME_MEMORY and SAME_MEMORY - {"stop"} == VIEWS
+
+
+def test_an_op_of_stated_types_has_to_say_it():
+    with pytest.raises(AssertionError, match="where are the elements"):
+        ops.op("another_view", OPS["view"].typing, "a view")
+    assert "another_view" not in OPS
+
+
+def test_the_verifier_sees_arrays_of_which_it_is_not_said():
+    array = Array(F64, 1)
+    given, made = Value(array), Value(array)
+    block = Block("entry", [given])
+    function = Function("f", [block], (array,))
+    block.instrs += [Instr("cast", [given], [made], {}), Instr("return", [made])]
+    assert any("where the elements of an array are" in p.message for p in verify.problems(function))
 
 
 def test_effects():

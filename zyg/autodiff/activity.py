@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from zyg.ir.analysis import components
-from zyg.ir.core import CALLING, VIEWS, Const, Function, Instr, Module, Value
+from zyg.ir.core import CALLING, Const, Function, Instr, Module, Value
 from zyg.ir.foreign import arguments, arrays_written, sets_them_whole
-from zyg.ir.ops import OPS
+from zyg.ir.ops import OPS, VIEWS
 from zyg.ir.readymade import code_of
 from zyg.ir.records import field, record
 from zyg.ir.types import BOOL, TAPE, Array, Scalar, Stack, Type

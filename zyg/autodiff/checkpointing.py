@@ -22,7 +22,8 @@ from typing import Any
 
 from zyg.ir.analysis import Dominators, Loop, Loops
 from zyg.ir.builder import Builder
-from zyg.ir.core import VIEWS, Block, Const, Function, Instr, Module, Target, Value, clone_blocks, const, map_uses, uses
+from zyg.ir.core import Block, Const, Function, Instr, Module, Target, Value, clone_blocks, const, map_uses, uses
+from zyg.ir.ops import VIEWS
 from zyg.ir.parsing import parse_function
 from zyg.ir.passes import loop_simplify
 from zyg.ir.types import I64, Array, Scalar

@@ -15,8 +15,8 @@ from collections.abc import Iterable
 
 from zyg.ir.analysis import Dominators, Loop, Loops, definitions
 from zyg.ir.builder import Builder
-from zyg.ir.core import VIEWS, Block, Const, Function, Instr, Module, Target, Value, const
-from zyg.ir.ops import OPS
+from zyg.ir.core import Block, Const, Function, Instr, Module, Target, Value, const
+from zyg.ir.ops import OPS, VIEWS
 from zyg.ir.passes import dce, fold, loop_simplify, ranges, simplify_cfg
 from zyg.ir.passes.rewriting import replace_uses
 from zyg.ir.types import F32, F64, Array

@@ -9,7 +9,8 @@ other memory.
 from __future__ import annotations
 
 from zyg.ir.analysis import edges
-from zyg.ir.core import VIEWS, Block, Function, Instr, Value
+from zyg.ir.core import Block, Function, Instr, Value
+from zyg.ir.ops import VIEWS
 from zyg.ir.types import Array
 
 from .activity import Activity

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from zyg.ir.builder import Builder
-from zyg.ir.core import VIEWS, Block, Instr, Value, uses
+from zyg.ir.core import Block, Instr, Value, uses
+from zyg.ir.ops import VIEWS
 
 if TYPE_CHECKING:
     from zyg.ir.analysis import Loop

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 
 from zyg.ir.analysis import Loop
 from zyg.ir.builder import Builder, Variables
-from zyg.ir.core import VIEWS, Block, Const, Instr, Target, Value, const, map_uses
+from zyg.ir.core import Block, Const, Instr, Target, Value, const, map_uses
+from zyg.ir.ops import VIEWS
 from zyg.ir.types import F32, F64, I64, TAPE, Scalar, Stack, Type
 
 from . import helpers

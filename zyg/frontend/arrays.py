@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.errors import NeedsConstant
-from zyg.ir.core import VIEWS, Const, Value, array_type, const
+from zyg.ir.core import Const, Value, array_type, const
 from zyg.ir.dtypes import NUMPY_SCALARS
+from zyg.ir.ops import VIEWS
 from zyg.ir.overtaking import OVERTAKING
 from zyg.ir.types import BOOL, F64, I32, I64, U8, Array, Scalar
 from zyg.library import registry

@@ -13,6 +13,7 @@ from zyg.errors import Unsupported, final_refusals
 from zyg.ir import types as t
 from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Const, Function, Instr, Module, Position, Target, Value, const
+from zyg.ir.ops import SAME_MEMORY
 from zyg.ir.options import Options
 from zyg.ir.types import Scalar, Type
 from zyg.own import ABOVE
@@ -50,9 +51,9 @@ class Inference:
         # Instructions by which growing lists change what they are made of; those that put arrays into lists (listed.py).
         self.listings: set[Instr] = set()
         self.pooled: set[Instr] = set()
-        self.lost: set[str] = (
-            set()
-        )  # attributes of arrays that some have no more that were put into growing lists (pools.py)
+        # What arrays do not have any more that those put into growing lists, and what of arrays is read (listed.py).
+        self.lost: dict[Instr, frozenset[str]] = {}
+        self.reads: dict[Instr, str] = {}
         self.grown: set[Instr] = set()
         self.row_stores: set[Instr] = set()
         # Instructions that look at an array of which a copy of all windows is made, and these (listed.py).
@@ -86,7 +87,7 @@ class Inference:
 
 
 _NATURAL_OF_NATURALS = frozenset({"stop", "select", "cadd", "cmul", "floordiv", "mod"})
-_SHAPED = frozenset({"alloc", "reshape", "broadcast", "view", "transpose", "strided"})
+_SHAPED = frozenset({"alloc", *SAME_MEMORY})
 
 
 class Evaluator:
@@ -169,7 +170,7 @@ class Evaluator:
             if isinstance(first, Scalar) and first.kind == "f" and op not in ("cast", "stop", "guard"):
                 attrs["fast"] = self.options.fastmath
         result = self.builder.op(op, *operands, type=type, name=name, **attrs)
-        if op in _SHAPED or op == "stop" and isinstance(result.type, t.Array):
+        if op in _SHAPED and isinstance(result.type, t.Array):
             self.shaped[result] = (op, operands, attrs)
         elif op == "dim" or op in _NATURAL_OF_NATURALS and all(map(self.is_natural, operands[-2:])):
             self.nonnegative[id(result)] = result

@@ -387,8 +387,6 @@ def _store(
             if isinstance(example, ArrayValue) and example.type.layout != "C":
                 order = pools_.order_of(e, leaf.value, lengths)
                 values += [order[0], *order[1]]
-            if leaf.type.layout != "C":
-                e.inference.lost |= {"strides", "flags"} if order is None else {"strides"}
             pools[at] = pools_.put(e, *pools[at], leaf.value, lengths, order)
             at += 1
         else:

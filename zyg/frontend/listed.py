@@ -10,6 +10,9 @@ Lists in lists are in the same memory, and their items may be set where they are
 there is one place for each row. It is refused if a row that was put there is read by its former memory later on, or was put
 there twice, and if a row that was taken out is used after the list took in another one, which may have moved its memory.
 
+Of an array in such a list it is not kept how large the gaps are between its elements (pools.py). That somebody asks for what tells them of
+an array which may be out of a list that took in one with gaps, or of a view of it, is refused, too: by the roots of the lists' memory.
+
 The windows of `sliding_window_view` are a copy, too, where NumPy's are a view: that the array is changed before the windows are
 used for the last time is refused in the same way.
 """
@@ -21,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from zyg.errors import Unsupported
 from zyg.ir.core import Block, Function, Instr, Module, Value
+from zyg.ir.ops import OPS, SAME_MEMORY
 from zyg.ir.readymade import CHANGED, SHARES
 from zyg.ir.records import field, record
 from zyg.ir.types import Array
@@ -30,13 +34,15 @@ if TYPE_CHECKING:
 
 Root = Instr | tuple[Any, int]  # an `alloc`, ("parameter", n), or (a `call`, n) for its result n
 
-SAME_MEMORY = frozenset({"view", "reshape", "transpose", "broadcast", "stop"})
 _WRITES = frozenset({"store", "accum", "fill", "copyto", "addto"})
 WHAT = "a change of an array that is in a list whose length is not known when compiling"
 WHAT_OF_ROWS = "a list in a list whose length is not known when compiling, which has another name too"
 HINT_OF_ROWS = "make the list of lists first, and use its items as table[i][j] then"
 WHAT_OF_WINDOWS = "a change of an array whose windows, as sliding_window_view gave them, are used afterwards"
 HINT_OF_WINDOWS = "take the windows of a copy, sliding_window_view(a.copy(), ...), or take them anew"
+WHAT_OF_GAPS = "{} of an array out of a list whose length is not known when compiling, where arrays are put into it that are not contiguous"
+HINT_OF_GAPS = "put copies into the list, or make an array of it: np.stack(xs)"
+TELLING_GAPS = {"strides": "the strides", "flags": "the flags", "nditer": "np.nditer"}
 SHOWN_WINDOWS = "windows of an argument, as sliding_window_view gives them, as a result"
 HINT = "put a copy into the list, xs.append(x.copy()), or make a new array instead of changing one"
 
@@ -52,9 +58,15 @@ class Summary:
     pools: set[int] = field(default_factory=set)
     replaced: set[int] = field(default_factory=set)  # of those written, the ones in other ways than as items of rows
     shared: bool = False  # what it puts into lists may have another name afterwards
+    # What is not kept of arrays in lists that are parameters, or results, and what is read of parameters (Inference.lost, reads).
+    lost: dict[int, set[str]] = field(default_factory=dict)
+    lost_of_results: dict[int, set[str]] = field(default_factory=dict)
+    read: dict[int, set[str]] = field(default_factory=dict)
 
     def size(self) -> int:
-        sets = (self.written, self.listed, self.shown, self.pools, self.replaced, *self.aliases.values())
+        sets = (self.written, self.listed, self.shown, self.pools, self.replaced)
+        for table in (self.aliases, self.lost, self.lost_of_results, self.read):
+            sets += tuple(table.values())
         return sum(map(len, sets)) + self.shared
 
 
@@ -128,6 +140,7 @@ class Analysis:
                 self.pools |= self.of(instr.operands[0])
             elif instr.op == "call" and self._summary(instr).pools:
                 self.pools.add((instr, 0))
+        self.lost = self._find_lost() if inference.lost else {}
         self._summarise(summaries[function.name])
 
     def of(self, v: Value) -> set[Root]:
@@ -182,13 +195,52 @@ class Analysis:
                     yield result, {instr}.union(*given)
                 elif instr.op in SAME_MEMORY:
                     yield result, self.of(instr.operands[0])
-                elif instr.op == "select":
-                    yield result, self.of(instr.operands[1]) | self.of(instr.operands[2])
+                elif OPS[instr.op].memory == "chosen":
+                    yield result, set().union(*map(self.of, instr.operands))
                 else:
                     yield result, {instr}
 
+    def _find_lost(self) -> dict[Root, set[str]]:
+        """What arrays do not have any more that are in the memory of lists: by the roots of that."""
+        lost: dict[Root, set[str]] = {}
+        copies: list[tuple[set[Root], set[Root]]] = []
+        for instr in self.places:
+            if instr in self.inference.listings and instr.op == "copyto":
+                copies.append((self.of(instr.operands[0]), self.of(instr.operands[1])))
+                for root in self.of(instr.operands[0]):
+                    lost.setdefault(root, set()).update(self.inference.lost.get(instr, ()))
+            elif instr.op == "call":
+                summary = self._summary(instr)
+                for values, table in ((instr.operands, summary.lost), (instr.results, summary.lost_of_results)):
+                    for n, what in table.items():
+                        for root in self.of(values[n]):
+                            lost.setdefault(root, set()).update(what)
+        before = -1
+        while before != (before := sum(map(len, lost.values()))):
+            for to, source in copies:
+                for root in to:
+                    lost[root].update(*(lost.get(other, ()) for other in source))
+        return lost
+
+    def reads(self) -> Iterator[tuple[Instr, set[Root], str]]:
+        """Where what tells of gaps is read of arrays, with their roots."""
+        for instr in self.places:
+            if instr in self.inference.reads:
+                yield instr, self.of(instr.operands[0]), self.inference.reads[instr]
+            elif instr.op == "call":
+                for n, read in self._summary(instr).read.items():
+                    for what in read:
+                        yield instr, self.of(instr.operands[n]), what
+
     def _summarise(self, summary: Summary) -> None:
         numbers = lambda roots: {r[1] for r in roots if isinstance(r, tuple) and r[0] == "parameter"}
+        if self.inference.lost:
+            for root, what in self.lost.items():
+                for n in numbers({root}):
+                    summary.lost.setdefault(n, set()).update(what)
+            for _, roots, what in self.reads():
+                for n in numbers(roots):
+                    summary.read.setdefault(n, set()).add(what)
         for change, roots in self.changes():
             summary.written |= numbers(roots)
             if not self._in_rows(change):
@@ -207,6 +259,9 @@ class Analysis:
                 for n, v in enumerate(last.operands):
                     if isinstance(v.type, Array):
                         summary.aliases.setdefault(n, set()).update(numbers(self.of(v)))
+                        lost = set().union(*(self.lost.get(root, ()) for root in self.of(v)))
+                        if lost:
+                            summary.lost_of_results.setdefault(n, set()).update(lost)
                         if self.of(v) & self.pools:
                             summary.pools.add(n)
 
@@ -278,6 +333,10 @@ class Analysis:
     def check(self, is_entry: bool) -> None:
         changes = list(self.changes())
         self.check_windows(changes, is_entry)
+        if self.inference.lost:
+            for read, roots, what in self.reads():
+                if any(what in self.lost.get(root, ()) for root in roots):
+                    raise Unsupported(WHAT_OF_GAPS.format(TELLING_GAPS[what]), read.position, hint=HINT_OF_GAPS)
         rows: set[Root] = set()
         for change, roots in changes:
             if roots & self.pools and not self._in_rows(change):

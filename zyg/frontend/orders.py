@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from zyg.ir.core import VIEWS, Const, Value, array_type, const
+from zyg.ir.core import Const, Value, array_type, const
+from zyg.ir.ops import VIEWS
 from zyg.ir.types import I64, Array
 
 from .sized import is_one
@@ -306,14 +307,12 @@ def seems(e: Evaluator, array: Value) -> bool:
     return True
 
 
-def refuse_lost(e: Evaluator, what: str) -> None:
-    """For `strides` and `flags`, which tell gaps between elements: arrays that were put into a list of run-time length have others when
-    they are taken out (pools.py), and it is not known which arrays those are."""
-    if what in e.inference.lost and not (e.frame is not None and e.frame.library):
-        raise e.refuse(
-            f"the {what} of an array where arrays are put into a list whose length is not known when compiling that are not contiguous",
-            hint="put copies into the list, or make an array of it: np.stack(xs)",
-        )
+def record_read(e: Evaluator, array: Value, what: str) -> None:
+    """`what` tells of gaps between the elements of an array: one that was put into a list of run-time length has others when it is
+    taken out (pools.py). Which arrays may be out of such lists is known when inference ends (listed.py)."""
+    if array_type(array).ndim:
+        e.op("stride", array, axis=0, order=True)
+        e.inference.reads[e.latest] = what
 
 
 MANY = const(2)  # a length that lets the stride tell

@@ -8,7 +8,7 @@ the room is 2 if there are any, so that every second place is free.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from zyg.ir.core import Instr, Value, array_type, const
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from .evaluator import Evaluator
 
 IN_C_ORDER = 0  # as a room: there are no strides
+# What of an array tells whether there are gaps, and how large they are (names for orders.record_read).
+CONTIGUITY = frozenset({"flags", "nditer"})
+GAPS = frozenset({"strides"})
 
 
 def lies_in_order(e: Evaluator, array: Value) -> bool:
@@ -32,6 +35,14 @@ def order_of(e: Evaluator, array: Value, lengths: list[Value]) -> tuple[Value, l
     """The room and the strides by which an array is put into a pool."""
     from .orders import stride
 
+    turned = _before_turn(e, array)
+    if turned is not None:
+        contiguous: dict[int, Value] = {}
+        inside: Value = const(1)
+        for axis in reversed(turned[1]):
+            contiguous[axis], length = inside, lengths[axis]
+            inside = e.op("mul", inside, e.op("select", e.op("eq", length, const(0)), const(1), length))
+        return const(1), [contiguous[axis] for axis in range(len(lengths))]
     item = const(_item(array))
     given = [stride(e, array, axis).bytes for axis in range(len(lengths))]
     sizes = [e.op("abs", step) for step in given]
@@ -59,6 +70,17 @@ def order_of(e: Evaluator, array: Value, lengths: list[Value]) -> tuple[Value, l
     return room, result
 
 
+def _before_turn(e: Evaluator, array: Value) -> tuple[Value, Sequence[int]] | None:
+    """What an array was before its axes were put into another order, if that is in C order, and where each of them went."""
+    from .orders import seems
+    from .turned import before
+
+    found = before(e, array)
+    if found is None or array_type(found[0]).layout != "C" or e.seeming and seems(e, array):
+        return None
+    return found
+
+
 def _item(array: Value) -> int:
     return max(1, array_type(array).dtype.bits // 8)
 
@@ -75,6 +97,14 @@ def put(
     """A pool, made larger if need be, with the elements of an array behind those that it has."""
     from .growing import copied_part, listing
 
+    lost = frozenset[str]()
+    if array_type(array).layout != "C":
+        lost = GAPS if order is not None else GAPS | CONTIGUITY
+    turned = _before_turn(e, array) if order is not None else None
+    if turned is not None:
+        # There are no gaps: its elements are copied as they stand in memory.
+        array, order = turned[0], None
+        lengths = [lengths[axis] for axis in turned[1]]
     if order is not None:
         repeats = [e.op("eq", step, const(0)) for step in order[1]]
         lengths = _seen(e, lengths, repeats)
@@ -93,7 +123,10 @@ def put(
     found = e.if_else(e.op("gt", end, room), larger, lambda: ArrayValue(pool))
     assert isinstance(found, ArrayValue)
     to = _elements(e, found.value, fill, size, lengths, order, e.inference.listings.add)
-    e.inference.pooled.add(listing(e, "copyto", to, array))
+    copied = listing(e, "copyto", to, array)
+    e.inference.pooled.add(copied)
+    if lost:
+        e.inference.lost[copied] = lost
     return end, found.value
 
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from zyg.errors import Unsupported
 from zyg.ir.core import Function, Instr, Module, Value
+from zyg.ir.ops import SAME_MEMORY
 from zyg.ir.types import Array
 
-from .listed import SAME_MEMORY, Analysis, Root, Summary, analyses, made_at
+from .listed import Analysis, Root, Summary, analyses, made_at
 
 if TYPE_CHECKING:
     from .evaluator import Inference

@@ -13,8 +13,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from .core import CALLING, JUMPS, VIEWS, Block, Const, Function, Instr, Module, Target, Value, uses
-from .ops import having
+from .core import CALLING, JUMPS, Block, Const, Function, Instr, Module, Target, Value, uses
+from .ops import VIEWS, having
 from .records import field, record
 from .types import Array, Scalar
 

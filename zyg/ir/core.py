@@ -272,8 +272,6 @@ class Function:
         return format_function(self)
 
 
-# Ops that give another way to the memory of their first operand.
-VIEWS = ("view", "reshape", "broadcast", "transpose", "strided")
 CALLING = ("call", "apply")  # ops whose attrs['callee'] names a function of the module
 
 

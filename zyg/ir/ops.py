@@ -53,7 +53,7 @@ from .trace import (
     whole,
     zero_where_zero,
 )
-from .types import BOOL, F64, I64, OBJECT, TAPE, Array, Scalar, Stack, Type, cotangent_type, is_float, is_int
+from .types import BOOL, F64, I64, OBJECT, TAPE, Array, Scalar, Stack, Tape, Type, cotangent_type, is_float, is_int
 
 Typing = Callable[[Sequence[Type], dict[str, Any]], "Sequence[Type] | None"]
 
@@ -65,6 +65,10 @@ class Op:
 
     effects: "pure" (may be removed, moved, merged), "read" (reads memory), "write" (writes memory or a stack),
     "check" (may raise, and must stay), "value_check" (may raise, but dies with its value), "effect" (anything).
+
+    memory says where the elements of an array are that is a result: "none" (no result is an array), "new" (in memory of its own),
+    "shared" (in that of the first operand), "chosen" (in that of one of the operands), "told" (what is called tells, or what was put
+    into a stack). An op of which the caller states the types has to say it.
     """
 
     name: str
@@ -76,6 +80,7 @@ class Op:
     commutative: bool = False
     level: str = "machine"
     jvp: Callable[..., Any] | None = None
+    memory: str = "none"
 
 
 OPS: dict[str, Op] = {}
@@ -92,9 +97,13 @@ def op(
     commutative: bool = False,
     level: str = "machine",
     jvp: Callable[..., Any] | None = None,
+    memory: str = "",
 ) -> None:
     assert name not in OPS, name
-    OPS[name] = Op(name, typing, eval, effects, vjp, doc, commutative, level, jvp)
+    assert memory or typing is not _stated or level == "python", (
+        f"{name}: where are the elements of an array that it gives?"
+    )
+    OPS[name] = Op(name, typing, eval, effects, vjp, doc, commutative, level, jvp, memory or "none")
 
 
 def having(*effects: str) -> frozenset[str]:
@@ -154,6 +163,12 @@ def _element(extra: int) -> Typing:
 
 def _no_result(types: Sequence[Type], attrs: dict[str, Any]) -> Sequence[Type]:
     return ()
+
+
+def _position(types: Sequence[Type], attrs: dict[str, Any]) -> Sequence[Type]:
+    if len(types) != 1 or not isinstance(types[0], (Stack, Tape)):
+        _fail(f"cursor takes a stack or a tape, not {', '.join(map(str, types))}")
+    return (types[0],)
 
 
 def _two_arrays(types: Sequence[Type], attrs: dict[str, Any]) -> Sequence[Type]:
@@ -309,14 +324,14 @@ op("invert", _same("i", True), "~x", eval=operator.invert)
 op("shl", _same("i"), "x << n, bits past 64 lost", eval=_wrap(lambda x, n: x << n if 0 <= n < 64 else 0))
 op("shr", _same("i"), "x >> n, 0 <= n < 64", eval=operator.rshift)
 op("select", _select, "x if c else y", eval=lambda c, x, y: x if c else y,
-   vjp=lambda d, out, c, x, y: (None, where(c, d, 0.0), where(c, 0.0, d)))  # fmt: skip
+   vjp=lambda d, out, c, x, y: (None, where(c, d, 0.0), where(c, 0.0, d)), memory="chosen")  # fmt: skip
 
 
 def _cast_vjp(d: Any, out: Any, x: Any) -> Any:
     return (d,)  # the passes call it where the number is kept; a cast of a float to an integer, or to a bool, cuts
 
 
-op("cast", _stated, "conversion between scalar types; float to int truncates (in range)", vjp=_cast_vjp)
+op("cast", _stated, "conversion between scalar types; float to int truncates (in range)", vjp=_cast_vjp, memory="none")
 
 
 def _slope(types: Sequence[Type], attrs: dict[str, Any]) -> Sequence[Type]:
@@ -332,7 +347,7 @@ def _slope_vjp(d: Any, out: Any, x: Any, p: Any, z: Any) -> Any:
 
 op("slope", _slope, "x, p, z: the value x; p times the derivative of z is added to that of x", eval=lambda x, p, z: x,
    vjp=_slope_vjp)  # fmt: skip
-op("stop", lambda types, attrs: (types[0],), "x, with no derivative", eval=lambda x: x)
+op("stop", lambda types, attrs: (types[0],), "x, with no derivative", eval=lambda x: x, memory="shared")
 
 # ------------------------------------------------------------------------------------------- mathematics
 
@@ -451,13 +466,13 @@ op("call", _stated, "call the function of the module that attrs['callee'] names;
    "Rule, names the functions that differentiation uses instead; attrs['vector'], a number: so many calls at once, whose last "
    "arguments count up from the one given and whose results are added up, neighbours first; attrs['writes'] "
    "promises that it ends, that it fails for lack of memory or in arithmetic only that dies with its value, and that it does "
-   "nothing but write to the operands of these numbers: it may be removed where nobody reads them, not moved", effects="effect", vjp="structural")  # fmt: skip
+   "nothing but write to the operands of these numbers: it may be removed where nobody reads them, not moved", effects="effect", vjp="structural", memory="told")  # fmt: skip
 op("pycall", _stated, "call the Python callable attrs['callable'] with arguments of the structured types "
    "attrs['arguments'], flattened; the result is of attrs['result'], a structured type (NONE: ignored); attrs['reads'] "
    "promises that no argument is written, attrs['tells'] that it only says or raises something",
-   effects="effect", vjp="structural")  # fmt: skip
+   effects="effect", vjp="structural", memory="told")  # fmt: skip
 op("readymade", _stated, "call a function of the library that is there as machine code only, attrs['code'] "
-   "(readymade.py)", effects="effect", vjp="structural")  # fmt: skip
+   "(readymade.py)", effects="effect", vjp="structural", memory="told")  # fmt: skip
 op("checkpoint", _no_result, "in the head of a loop that differentiation is to checkpoint: attrs['kind'] is 'every' (one "
    "operand: so many iterations at a time) or 'binomial' (the number of iterations, and of snapshots)", effects="effect",
    vjp="structural")  # fmt: skip
@@ -467,7 +482,7 @@ op("poll", _no_result, "see Ctrl-C, let other threads run, once enough work (an 
 # ------------------------------------------------------------------------------------------------- memory
 
 op("alloc", _stated, "a new array of the given shape (an i64 per dimension); attrs['fill'] is 'empty' or 'zeros', "
-   "attrs['parts'] says that the last dimension is that of complex numbers; MemoryError when there is no memory", effects="write", vjp="structural")  # fmt: skip
+   "attrs['parts'] says that the last dimension is that of complex numbers; MemoryError when there is no memory", effects="write", vjp="structural", memory="new")  # fmt: skip
 op("dim", lambda types, attrs: (I64,), "the length of dimension attrs['axis'] of an array", vjp="none")
 op("stride", lambda types, attrs: (I64,), "the stride in bytes of dimension attrs['axis'] of an array; with attrs['order'] only "
    "to tell in which order its elements lie", vjp="none")  # fmt: skip
@@ -478,21 +493,21 @@ op("contiguous", lambda types, attrs: (BOOL,), "whether the elements of an array
    vjp="none")  # fmt: skip
 op("arrange", _stated, "the strides in bytes by which NumPy's iterator lays out a new array that it makes of others, without gaps: "
    "per operand of the iterator and axis the length and the stride, of attrs['axes'] axes; then the lengths of the new array, which "
-   "has those in attrs['kept'] of them, of elements of attrs['item'] bytes", vjp="none")  # fmt: skip
+   "has those in attrs['kept'] of them, of elements of attrs['item'] bytes", vjp="none", memory="none")  # fmt: skip
 op("load", _element(0), "an element, by in-bounds non-negative indices", effects="read", vjp="structural")
 op("store", _element(1), "array, value, indices: a[indices] = value", effects="write", vjp="structural")
 op("accum", _element(1), "array, value, indices: a[indices] += value", effects="write", vjp="structural")
 op("view", _stated, "a view by basic indexing; attrs['spec'] has a letter per dimension of the array: 'i' an index "
    "(one operand), 's' a slice (start, length, step), ':' all of it; all in bounds; and 'n' for a new one of length 1",
-   vjp="structural")  # fmt: skip
+   vjp="structural", memory="shared")  # fmt: skip
 op("reshape", _stated, "an array seen in another shape of the same size (an i64 per dimension); its strides have to allow it, "
-   "as `reshapable` tells and those of contiguous arrays do", vjp="structural")  # fmt: skip
+   "as `reshapable` tells and those of contiguous arrays do", vjp="structural", memory="shared")  # fmt: skip
 op("reshapable", lambda types, attrs: (BOOL,), "whether the strides of an array allow to see it in another shape of the same size "
    "(an i64 per dimension)", vjp="none")  # fmt: skip
 op("transpose", _stated, "an array with its dimensions elsewhere: attrs['axes'] has, for each of them, the one of the result that it "
-   "becomes; of those that become the same one the diagonal is seen, as long as the shortest", vjp="structural")  # fmt: skip
+   "becomes; of those that become the same one the diagonal is seen, as long as the shortest", vjp="structural", memory="shared")  # fmt: skip
 op("strided", _stated, "a contiguous array of this shape with its elements in another order in memory: an i64 per dimension, its "
-   "stride in bytes; along negative ones it runs backwards", vjp="structural")  # fmt: skip
+   "stride in bytes; along negative ones it runs backwards", vjp="structural", memory="shared")  # fmt: skip
 op("fill", _no_result, "array, value: set every element", effects="write", vjp="structural")
 op("copyto", _no_result, "destination, source of the same shape and dtype: copy (as if by way of a temporary); attrs['lays']: a new "
    "array that is read only from here on, and instead of the source, which is as new", effects="write", vjp="structural")  # fmt: skip
@@ -500,17 +515,17 @@ op("addto", _no_result, "destination, source of the same shape and dtype: destin
    effects="write", vjp="structural")  # fmt: skip
 op("broadcast", _stated, "an array, then an i64 per dimension of the result: the array seen in that shape, its dimensions aligned "
    "at the end; one that is missing or of length 1 repeats (its stride is 0); attrs['unrepeated']: "
-   "axes of the array that are known not to", vjp="structural")  # fmt: skip
+   "axes of the array that are known not to", vjp="structural", memory="shared")  # fmt: skip
 op("apply", _stated, "for each index: call the function attrs['callee'] with the elements there (scalars as they are). The first "
    "len(attrs['modes']) operands are arrays that take its first results: 'set', or reduced by 'add', 'mul', 'max', 'min', 'and' or "
    "'or' into what is there; the others are its arguments; its remaining results are reduced, by attrs['kinds'] (sums if it is "
    "missing), and are the results. All arrays have one shape. An argument may be the array that is set, but does not overlap "
-   "it otherwise. Only sums have a reverse: the others are loops to it", effects="write", vjp="structural")  # fmt: skip
+   "it otherwise. Only sums have a reverse: the others are loops to it", effects="write", vjp="structural", memory="none")  # fmt: skip
 op("foreign", _stated, "call the C function attrs['symbol'] (foreign.py); attrs['spec'] has a letter per argument of it: 'r' an array "
    "that is read, 'w' one that is set, 'm' one that is read and written (the address of their data), 'v' a number by value, "
    "'p' a pointer to it, 'o' a pointer to a number that is the next result. Integers have attrs['int'] bits there; with "
    "attrs['returns'] the first result is what the function returns. Arrays that are written overlap no others",
-   effects="write", vjp="structural")  # fmt: skip
+   effects="write", vjp="structural", memory="none")  # fmt: skip
 op("overlap", _two_arrays, "whether the memory of two arrays may overlap", effects="read")
 op("same", _two_arrays, "whether two array values are the same array (data, shape, strides)")
 op("retain", _no_result, "one more owner of the array's memory", effects="effect", vjp="structural")
@@ -518,19 +533,19 @@ op("release", _no_result, "one owner less of the array's memory; the last frees 
    vjp="structural")  # fmt: skip
 
 op("stack", _stated, "a new empty stack; attrs['room'] where it never has more records than so many: it lies in the function's "
-   "frame then", effects="write", vjp="structural")  # fmt: skip
+   "frame then", effects="write", vjp="structural", memory="none")  # fmt: skip
 op("push", _no_result, "stack or tape, values: push; attrs['unchecked'] where there is room", effects="write",
    vjp="structural")  # fmt: skip
 op("pop", _stated, "stack or tape: take the last pushed (several results from a tape); attrs['unchecked'] after "
-   "`rewind`", effects="write", vjp="structural")  # fmt: skip
+   "`rewind`", effects="write", vjp="structural", memory="told")  # fmt: skip
 op("reserve", _no_result, "stack, n: make contiguous room for n more items",
    effects="write", vjp="structural")  # fmt: skip
 op("rewind", _no_result, "stack, n: the next n pops take what was pushed under one reserve", effects="write",
    vjp="structural")  # fmt: skip
-op("cursor", lambda types, attrs: (types[0],), "stack or tape: a copy of its position, to read without moving the "
+op("cursor", _position, "stack or tape: a copy of its position, to read without moving the "
    "original", effects="write", vjp="structural")  # fmt: skip
 op("drop", _no_result, "stack or tape: free its memory; it is not used again", effects="write", vjp="structural")
-op("undefined", _stated, "some value; used only where control cannot come", vjp="none")
+op("undefined", _stated, "some value; used only where control cannot come", vjp="none", memory="new")
 op("tape", lambda types, attrs: (TAPE,), "a new empty tape; calls take it by reference, results and records by value",
    effects="write", vjp="structural")  # fmt: skip
 
@@ -663,6 +678,11 @@ def result_types(name: str, operands: Sequence[Type], attrs: dict[str, Any]) -> 
     ['bool']
     """
     return OPS[name].typing(operands, attrs)
+
+
+# Ops whose result is in the memory of their first operand, and of these the ones along which derivatives flow.
+SAME_MEMORY = frozenset(name for name, op in OPS.items() if op.memory == "shared")
+VIEWS = frozenset(name for name in SAME_MEMORY if OPS[name].vjp == "structural")
 
 
 def is_pure(name: str) -> bool:

@@ -249,6 +249,8 @@ def check_typing(function: Function, module: Module | None) -> Problems:
         given = [r.type for r in instr.results]
         if expected is not None and list(expected) != given:
             messages.append(f"{instr.op} gives ({_list(expected)}), not ({_list(given)})")
+        if op.memory == "none" and any(isinstance(t, Array) for t in given):
+            messages.append(f"{instr.op} does not say where the elements of an array are (Op.memory)")
         yield from (Problem(message, block, instr) for message in messages)
 
 

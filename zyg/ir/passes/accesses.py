@@ -12,7 +12,8 @@ from copy import copy
 from typing import NamedTuple
 
 from ..analysis import confined_arrays
-from ..core import VIEWS, Const, Function, Instr, Value, array_type, const
+from ..core import Const, Function, Instr, Value, array_type, const
+from ..ops import VIEWS
 from ..types import Array
 from .rewriting import same
 

@@ -10,9 +10,9 @@ Invariant: whatever may raise stays, except overflow checks, which die with thei
 from __future__ import annotations
 
 from ..analysis import edges
-from ..core import VIEWS, Block, Function, Instr, Target, Value
+from ..core import Block, Function, Instr, Target, Value
 from ..foreign import arrays_written
-from ..ops import having
+from ..ops import VIEWS, having
 from .simplify_cfg import keep_params
 
 REMOVABLE = having("pure", "read", "value_check")

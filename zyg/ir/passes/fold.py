@@ -14,9 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..analysis import reverse_postorder
-from ..core import VIEWS, Const, Function, Instr, Value, const
+from ..core import Const, Function, Instr, Value, const
 from ..interpret import machine_value
-from ..ops import OPS
+from ..ops import OPS, VIEWS
 from ..types import BOOL, F32, F64, I32, I64, OBJECT, U8, Array, Scalar, Type
 from .rewriting import replace_elsewhere, same, substitute
 

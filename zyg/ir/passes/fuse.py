@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 
-from ..core import CALLING, VIEWS, Block, Const, Function, Instr, Module, Value, array_type, uses
-from ..ops import OPS
+from ..core import CALLING, Block, Const, Function, Instr, Module, Value, array_type, uses
+from ..ops import OPS, VIEWS
 from ..types import Array
 from . import cse, dce, simplify_cfg
 from .accesses import Lengths

@@ -20,14 +20,14 @@ Invariant: run once, as the last pass (`attrs["ownership"]` remembers it).
 from __future__ import annotations
 
 from ..analysis import reverse_postorder
-from ..core import VIEWS, Block, Function, Instr, Position, Target, Value, uses
+from ..core import Block, Function, Instr, Position, Target, Value, uses
+from ..ops import SAME_MEMORY
 from ..types import Array, Scalar
 from .rewriting import remove_blocks, split_edge
 
 _MAKES = frozenset({"alloc", "call", "pycall", "readymade", "select"})  # their array results have an owner of their own
-_VIEWS = frozenset({*VIEWS, "stop"})
 # What takes and sets elements, and hands an array on to nobody.
-_KEEPS_NONE = _VIEWS | {"load", "store", "accum", "fill", "addto", "copyto", "dim", "stride", "foreign", "apply"}
+_KEEPS_NONE = SAME_MEMORY | {"load", "store", "accum", "fill", "addto", "copyto", "dim", "stride", "foreign", "apply"}
 
 
 def run(function: Function) -> bool:
@@ -77,7 +77,7 @@ def find_owners(function: Function) -> dict[Value, Value]:
                 if isinstance(result.type, Array):
                     if instr.op in _MAKES or instr.attrs.get("owned"):
                         owners[result] = result
-                    elif instr.op in _VIEWS:
+                    elif instr.op in SAME_MEMORY:
                         views.append((result, instr.operands[0]))
             for target in instr.targets:
                 for param, arg in zip(target.block.params, target.args, strict=True):

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import NamedTuple
 
-from ..core import CALLING, VIEWS, Block, Const, Function, Instr, Value
-from ..ops import OPS
+from ..core import CALLING, Block, Const, Function, Instr, Value
+from ..ops import OPS, VIEWS
 from ..types import Array
 from .fuse import ins_of, outs_of, root_of
 from .orders import users_of

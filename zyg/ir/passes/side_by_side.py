@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from ..analysis import Dominators, confined_arrays, definitions
-from ..core import VIEWS, Block, Const, Function, Instr, Module, Value, array_type, clone_blocks, const, uses
-from ..ops import OPS
+from ..core import Block, Const, Function, Instr, Module, Value, array_type, clone_blocks, const, uses
+from ..ops import OPS, VIEWS
 from ..types import I64, Array, Scalar
 from . import cse, dce, neighbours, simplify_cfg
 from .fuse import Signature, ins_of, outs_of, returns, root_of

@@ -11,9 +11,9 @@ Invariant: what a call gives may be (a view of) what it is given, so writing to 
 from __future__ import annotations
 
 from ..analysis import Loops
-from ..core import JUMPS, VIEWS, Function, Instr, Module, Value
+from ..core import JUMPS, Function, Instr, Module, Value
 from ..foreign import arrays_written
-from ..ops import having
+from ..ops import VIEWS, having
 from ..readymade import code_of
 from ..types import Array
 from .idle import ends

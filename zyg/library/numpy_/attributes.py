@@ -57,8 +57,9 @@ def _value(v: Abstract) -> Value:
 
 @emits(np.ndarray.strides)
 def strides(e: Evaluator, a: Abstract) -> Abstract:
-    orders.refuse_lost(e, "strides")
     array = arrays.memory(a).value
+    if not (e.frame is not None and e.frame.library):
+        orders.record_read(e, array, "strides")
     return TupleValue(tuple(Number(e.op("stride", array, axis=axis)) for axis in range(arrays.ndim(a))))
 
 
@@ -100,5 +101,6 @@ def flat(e: Evaluator, a: Abstract) -> Abstract:
 
 @emits(np.ndarray.flags)
 def flags(e: Evaluator, a: Abstract) -> Abstract:
-    orders.refuse_lost(e, "flags")
+    if not (e.frame is not None and e.frame.library):
+        orders.record_read(e, arrays.memory(a).value, "flags")
     return FlagsValue(a)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend import arrays, lists
+from zyg.frontend import arrays, lists, orders
 from zyg.frontend.scalars import scalar_value
 from zyg.frontend.values import Abstract, Known, Number, TupleValue
 from zyg.ir.types import I64
@@ -67,12 +67,13 @@ def nditer(op: Any) -> Any:
 
 
 def lies_in_order(a: Any) -> bool:
-    """Whether the type of an array tells that it is contiguous, and it was, if it comes from a list (frontend/pools.py)."""
+    """Whether the type of an array tells that it is contiguous; that it was when it was put into a list is seen to later (frontend/listed.py)."""
     return a.flags.c_contiguous
 
 
 @emits(lies_in_order)
 def _lies_in_order(e: Evaluator, a: Abstract) -> Abstract:
-    return Known(
-        isinstance(a, arrays.ARRAYS) and arrays.memory(a).type.layout == "C" and "flags" not in e.inference.lost
-    )
+    if not isinstance(a, arrays.ARRAYS) or arrays.memory(a).type.layout != "C":
+        return Known(False)
+    orders.record_read(e, arrays.memory(a).value, "nditer")
+    return Known(True)

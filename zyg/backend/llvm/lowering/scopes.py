@@ -7,11 +7,12 @@ Other things that it could not know are said elsewhere: memory of stacks, arrays
 from __future__ import annotations
 
 from ....ir.analysis import may_keep
-from ....ir.core import VIEWS, Function, Value
+from ....ir.core import Function, Value
+from ....ir.ops import SAME_MEMORY
 from ....ir.types import Array, Stack
 from ..text import SELF, ModuleText
 
-FLOWS = frozenset({*VIEWS, "select", "cursor", "stop"})
+FLOWS = frozenset({*SAME_MEMORY, "select", "cursor"})
 MAX_SCOPES = 48  # alias metadata grows with the square of their number
 
 
