@@ -7,7 +7,7 @@ from collections.abc import Callable
 from zyg.errors import Unsupported
 from zyg.ir.analysis import Loop, Loops
 from zyg.ir.builder import Builder
-from zyg.ir.core import Block, Const, Function, Instr, Module, Value, const
+from zyg.ir.core import Block, Const, Function, Instr, Module, Value, array_type, const
 from zyg.ir.counters import advance, find_counter
 from zyg.ir.types import F64, I64, Array, Scalar, Stack, Tuple, Type, cotangent_type
 
@@ -48,6 +48,14 @@ def zeros_like(b: Builder, array: Value, name: str) -> Value:
     made = shadow_type(array.type)
     contiguous = Array(made.dtype, made.ndim, "C")
     return lying_as(b.op, b.op("alloc", *lengths(b, array), type=contiguous, name=name, fill="zeros"), array)
+
+
+def zeros_apart(b: Builder, shadow: Value) -> Value:
+    """A new array of zeros of the type and shape of a shadow, each element in a place of its own."""
+    wanted = array_type(shadow)
+    contiguous = Array(wanted.dtype, wanted.ndim, "C")
+    made = b.op("alloc", *lengths(b, shadow), type=contiguous, name=shadow.name, fill="zeros")
+    return as_layout(b, made, wanted)
 
 
 def lying_as(op: Callable[..., Value], made: Value, array: Value) -> Value:

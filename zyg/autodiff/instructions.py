@@ -340,6 +340,7 @@ class ReverseInstructions(ReverseGraph):
                 b.emit("fill", shadow, const(0.0, helpers.dtype(shadow)))
             else:
                 seeds.append(helpers.zeros_like(b, self.need(v, self.current), f"d_{v.name}"))
+        totals: list[tuple[Value, Value]] = []
         for k in rule.gathers:
             v = instr.operands[k]
             shadow = (
@@ -347,9 +348,16 @@ class ReverseInstructions(ReverseGraph):
                 if self.active(v)
                 else helpers.zeros_like(b, self.need(v, self.current), "unused")
             )
+            if self.active(v) and self.may_share_places(v):
+                # What a rule calls to add up has a rule, too, which tells of elements that are apart.
+                gathered = helpers.zeros_apart(b, shadow)
+                totals.append((shadow, gathered))
+                shadow = gathered
             seeds.append(shadow)
         arguments = [self.need(v, self.current) for v in saved] + seeds
         cotangents = b.emit("call", *arguments, types=tuple(reverse.results), callee=rule.reverse)
+        for total, gathered in totals:
+            b.emit("addto", total, gathered)
         for k, d in zip(rule.gradients, cotangents, strict=True):
             v = instr.operands[k]
             if not self.active(v):

@@ -13,7 +13,7 @@ from typing import Any
 from zyg.errors import Unsupported
 from zyg.ir.analysis import Dominators, Loop, Loops, PostDominators
 from zyg.ir.builder import Builder
-from zyg.ir.core import CALLING, Block, Const, Function, Instr, Module, Position, Value, clone, const
+from zyg.ir.core import CALLING, Block, Const, Function, Instr, Module, Position, Value, array_type, clone, const
 from zyg.ir.passes import inline, loop_simplify, simplify_cfg
 from zyg.ir.readymade import is_library, require_body
 from zyg.ir.records import record
@@ -217,6 +217,9 @@ class State(ABC):
         self.slices = {
             i.result for _, i in self.function.instructions() if i.op == "view" and set(i.attrs["spec"]) <= set(":sn")
         }  # all but those by which arrays fall into parts that have no element in common
+        self.array_makers = {
+            r: i for _, i in self.function.instructions() for r in i.results if isinstance(r.type, Array)
+        }
         self.bits = sum(1 << k for k, chosen in enumerate(wrt) if chosen)
         results = range(len(self.function.results)) if outputs is None else outputs
         self.seeds = tuple(r for r in results if differentiable(self.function.results[r]))
@@ -243,6 +246,19 @@ class State(ABC):
     @abstractmethod
     def run(self) -> object:
         """Make the adjoint (in adjoint.py)."""
+
+    def may_share_places(self, array: Value) -> bool:
+        """Whether several elements of an array, and so of its shadow, may lie in one place: of one that was broadcast, or of windows."""
+        while array_type(array).layout != "C":
+            maker = self.array_makers.get(array)
+            if maker is None:
+                return self.mode == "callee" or array not in self.primal_params
+            if maker.op == "alloc":
+                return False
+            if maker.op not in ("view", "transpose", "reshape"):
+                return True
+            array = maker.operands[0]
+        return False
 
     def _analyse(self) -> None:
         f = self.function

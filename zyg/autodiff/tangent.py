@@ -27,7 +27,7 @@ from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Const, Function, Instr, Module, Value, array_type, const
 from zyg.ir.ops import OPS
 from zyg.ir.passes import cse, dce, fold, simplify_cfg
-from zyg.ir.trace import Traced
+from zyg.ir.trace import Traced, zero_where_zero
 from zyg.ir.types import OBJECT, Array, Type, cotangent_type
 
 from . import helpers
@@ -193,6 +193,9 @@ class _Body(TangentCalls):
                     part: Any = op.vjp(Traced(b, self.of(instr.operands[k])[lane]), y, *operands)[k]
                     part = part() if callable(part) and not isinstance(part, Traced) else part
                     if part is not None:
+                        flat = None if op.flat is None else op.flat(y, *operands)[k]
+                        if flat is not None:
+                            part = zero_where_zero(flat, part)
                         term = part.value() if isinstance(part, Traced) else const(float(part))
                         value = b.arith("add", value, term)
             made.append(b.cast(value, cotangent_type(instr.result.type)))

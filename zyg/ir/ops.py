@@ -66,6 +66,10 @@ class Op:
     effects: "pure" (may be removed, moved, merged), "read" (reads memory), "write" (writes memory or a stack),
     "check" (may raise, and must stay), "value_check" (may raise, but dies with its value), "effect" (anything).
 
+    vjp(d, result, *operands): the cotangents of the operands.  jvp(tangents, result, *operands): the tangent of the result, where
+    several operands together have a shorter one.  flat(result, *operands): per operand a number that is exactly 0 where the
+    slope by it is, though the operand may be infinite and so have an infinite tangent: that counts for nothing then; or None.
+
     memory says where the elements of an array are that is a result: "none" (no result is an array), "new" (in memory of its own),
     "shared" (in that of the first operand), "chosen" (in that of one of the operands), "told" (what is called tells, or what was put
     into a stack). An op of which the caller states the types has to say it.
@@ -80,6 +84,7 @@ class Op:
     commutative: bool = False
     level: str = "machine"
     jvp: Callable[..., Any] | None = None
+    flat: Callable[..., Any] | None = None
     memory: str = "none"
 
 
@@ -97,13 +102,14 @@ def op(
     commutative: bool = False,
     level: str = "machine",
     jvp: Callable[..., Any] | None = None,
+    flat: Callable[..., Any] | None = None,
     memory: str = "",
 ) -> None:
     assert name not in OPS, name
     assert memory or typing is not _stated or level == "python", (
         f"{name}: where are the elements of an array that it gives?"
     )
-    OPS[name] = Op(name, typing, eval, effects, vjp, doc, commutative, level, jvp, memory or "none")
+    OPS[name] = Op(name, typing, eval, effects, vjp, doc, commutative, level, jvp, flat, memory or "none")
 
 
 def having(*effects: str) -> frozenset[str]:
@@ -267,10 +273,14 @@ def _sdiv_vjp(d: Any, out: Any, x: Any, y: Any) -> Any:
     return dx, zero_where_zero(d, -dx * out)
 
 
+def _flat_in_divisor(out: Any, x: Any, y: Any) -> Any:
+    return None, out
+
+
 op("div", _same("f"), "x / y by IEEE 754 (no exception)", eval=ieee_div, vjp=_div_vjp,
-   jvp=lambda t, out, x, y: divide(t[0] - t[1] * out, y))  # fmt: skip
+   jvp=lambda t, out, x, y: divide(t[0] - zero_where_zero(out, t[1] * out), y), flat=_flat_in_divisor)  # fmt: skip
 op("sdiv", _same("f"), "x / y by IEEE 754, of NumPy scalars; where the cotangent is 0, so is the slope, at y = 0 too",
-   eval=ieee_div, vjp=_sdiv_vjp)  # fmt: skip
+   eval=ieee_div, vjp=_sdiv_vjp, flat=_flat_in_divisor)  # fmt: skip
 op("floordiv", _same(_num, True), "floor(x / y); y is not 0", eval=operator.floordiv)
 op("mod", _same(_num, True), "x - y * floor(x / y), the sign of y; y is not 0", eval=operator.mod,
    vjp=lambda d, out, x, y: (d, -(d * _quotient(x * 1.0, y * 1.0, out * 1.0))))  # fmt: skip
@@ -280,7 +290,8 @@ def _pow_vjp(d: Any, out: Any, x: Any, y: Any) -> Any:
     return zero_where_zero(d * y, d * y * power(x, y - 1.0)), _slope_in_exponent(d, out, x)
 
 
-op("pow", _same("f", True), "x ** y as C's pow", eval=ieee_pow, vjp=_pow_vjp)
+op("pow", _same("f", True), "x ** y as C's pow", eval=ieee_pow, vjp=_pow_vjp,
+   flat=lambda out, x, y: (power(x, y - 1.0), None))  # fmt: skip
 
 op("abs", _same(_num), "|x|; slope 0 at 0", eval=abs,
    vjp=lambda d, out, x: (where(abs(x) > 0.0, d * copysign(1.0, x), 0.0),))  # fmt: skip
@@ -346,7 +357,7 @@ def _slope_vjp(d: Any, out: Any, x: Any, p: Any, z: Any) -> Any:
 
 
 op("slope", _slope, "x, p, z: the value x; p times the derivative of z is added to that of x", eval=lambda x, p, z: x,
-   vjp=_slope_vjp)  # fmt: skip
+   vjp=_slope_vjp, flat=lambda out, x, p, z: (None, None, p))  # fmt: skip
 op("stop", lambda types, attrs: (types[0],), "x, with no derivative", eval=lambda x: x, memory="shared")
 
 # ------------------------------------------------------------------------------------------- mathematics
@@ -417,8 +428,19 @@ _UNARY: dict[str, tuple[Callable[..., Any], Callable[..., Any] | str]] = {
     "trunc": (whole(math.trunc), lambda d, y, x: (None,)),
     "rint": (whole(round), lambda d, y, x: (None,)),
 }
+
+# Those that have a bound where their argument is infinite.
+_FLAT: dict[str, Callable[..., Any]] = {
+    "exp": lambda y, x: (y,),
+    "exp2": lambda y, x: (y,),
+    "expm1": lambda y, x: (y + 1.0,),
+    "tanh": lambda y, x: (1.0 - y * y,),
+    "atan": lambda y, x: (1.0 / (1.0 + x * x),),
+    "erf": lambda y, x: (exp(-(x * x)),),
+    "erfc": lambda y, x: (exp(-(x * x)),),
+}
 for _name, (_eval, _vjp) in _UNARY.items():
-    op(_name, _same("f"), f"{_name}(x) as in C", eval=_eval, vjp=_vjp)
+    op(_name, _same("f"), f"{_name}(x) as in C", eval=_eval, vjp=_vjp, flat=_FLAT.get(_name))
 
 op("digamma", _same("f"), "the derivative of lgamma", eval=digamma_of, vjp=lambda d, y, x: (d * trigamma(x),))
 op("trigamma", _same("f"), "the derivative of digamma", eval=trigamma_of, vjp="structural")
