@@ -170,13 +170,16 @@ case(
     w=A("n n", "d", "finite"),
     **LOOSE,
 )
-case(L.eigvalsh, lambda a: np.linalg.eigvalsh(a), a=A("n n", "dD", "symmetric", 1), **LOOSE)
+case([L.eigvalsh, hermitian.eigvalsh_of], lambda a: np.linalg.eigvalsh(a), a=A("n n", "dfD", "symmetric", 1), **LOOSE)
+case(L.eigvalsh, lambda a: np.linalg.eigvalsh(a), a=A("2 n n", "dD", "symmetric", 1), **LOOSE)
 case(
-    [L.svd, singular.svd_of],
+    [L.svd, singular.svdvals_of],
     lambda a: np.linalg.svd(a, compute_uv=False),
     a=A("n m|n n", "dD", "regular", 1),
     **LOOSE,
 )
+case(L.svd, lambda a: np.linalg.svd(a, compute_uv=False), a=A("2 n m|2 3 1 2", "dD", "regular", 1), **LOOSE)
+case([L.svd, singular.svd_of], lambda a: np.linalg.svd(a)[1], a=A("n m|n n", "dD", "regular", 1), **LOOSE)
 case(L.svd, lambda a: np.linalg.svd(a, full_matrices=False)[1], a=A("n m|n n", "d", "regular", 1), **LOOSE)
 case(
     L.svd,
