@@ -37,6 +37,7 @@ case(
 )
 case(np.matmul, lambda a: a.T @ a, a=A("n m", "dl", "finite"), tolerance=64)
 case(np.vdot, lambda a, b: np.vdot(a, b), a=A("n|n m", "dlD", "finite"), b=A("n|n m", "dD", "finite"), tolerance=64)
+case(np.vdot, lambda a, b: np.vdot(a, b) * (a @ b), a=A("30", "D", "finite"), b=A("30", "dD", "finite"), tolerance=64)
 case(np.inner, lambda a, b: np.inner(a, b), a=A("n|m n", "dl", "finite"), b=A("n|k n", "dl", "finite"), tolerance=64)
 case(np.outer, lambda a, b: np.outer(a, b), a=A("n|n m", "dlD", "finite"), b=A("m", "dl", "finite"))
 case(np.cross, lambda a, b: np.cross(a, b), a=A("3|n 3", "dl", "finite"), b=A("3|n 3", "dl", "finite"))
