@@ -8,6 +8,7 @@
     python -m benchmarks compiling            how long compilation takes, by stage
     python -m benchmarks dynamic              dynamic programs: through the Python back end, ordinary ones, and objects in native code
     python -m benchmarks elementwise linalg   whole arrays: fused expressions with sums; matrices
+    python -m benchmarks whole-arrays         single functions of whole arrays: to NumPy, and the gradient to the value
     python -m benchmarks adbench              ADBench's GMM and LSTM objectives against JAX and C
     --data FOLDER                             ADBench's folder `data`, for its larger instances
     --quick                                   small sizes, few rounds, some of the programs by turns of the day: does it work, not how fast is it

@@ -14,6 +14,7 @@ from . import (
     growth,
     linalg,
     programs,
+    whole_arrays,
 )
 from .settings import Settings
 
@@ -24,6 +25,7 @@ SECTIONS = {
     "dynamic": dynamic.run,
     "elementwise": elementwise.run,
     "linalg": linalg.run,
+    "whole-arrays": whole_arrays.run,
     "adbench": adbench.run,
     "first": first.run,
     "dynamic-first": dynamic_first.run,

@@ -39,7 +39,24 @@ def of_products(x, apart, d):
     return np.pad(d * x[:-apart], (apart, 0)) + np.pad(d * x[apart:], (0, apart))
 
 
+def reversed_too(x):
+    return np.sum(np.hypot(x, x[::-1]))
+
+
+def reversed_in_place(x):
+    y = x.copy()
+    y[:] = y * y[::-1]
+    return np.sum(y * y * y)
+
+
+def with_its_first(x):
+    return np.sum(x * x[:1] + x[::-1])
+
+
 CASES = {
+    "reversed": (reversed_too, lambda x: 2 * x / np.hypot(x, x[::-1]), 1),
+    "reversed in place": (reversed_in_place, lambda x: 6 * x**2 * x[::-1] ** 3, 1),
+    "first": (with_its_first, lambda x: x[0] + 1.0 + np.sum(x) * (np.arange(len(x)) == 0), 1),
     "variation": (variation, of_variation, 1),
     "bending": (bending, of_bending, 2),
     "far": (far, lambda x: of_products(x, 7, np.exp(x[7:] * x[:-7])), 7),

@@ -97,16 +97,18 @@ def _of_lengths(b: Builder, lengths: list[Value]) -> Value:
 
 
 def _apart(a: ForwardPart, apply: Instr, wanted: list[int]) -> list[list[int]]:
-    """The arguments that get cotangents, in parts: those that are shifted views of one array (`x[1:] - x[:-1]`) get them in
-    loops of their own, since a loop that adds to both waits for each element, and takes longer than one for each in which
+    """The arguments that get cotangents, in parts: those that are shifted or reversed views of one array (`x[1:] - x[:-1]`, `x - x[::-1]`)
+    get them in loops of their own, since a loop that adds to both waits for each element, and takes longer than one for each in which
     the elements are computed again."""
     outs, ins = _split(apply)
     first: list[int] = []
     others: list[list[int]] = []
     seen: dict[Value, Value] = {}
+    arrays = [ins[k] for k in wanted if isinstance(ins[k].type, Array)]
+    whole = {a.activity.rep(v) for v in arrays if v not in a.slices}
     for k in wanted:
         v = ins[k]
-        if v in a.slices and seen.setdefault(a.activity.rep(v), v) is not v:
+        if v in a.slices and (seen.setdefault(a.activity.rep(v), v) is not v or a.activity.rep(v) in whole):
             others.append([k])
         else:
             first.append(k)

@@ -110,6 +110,7 @@ orgqr = _function("orgqr", "iii mi r mi o")
 gesdd = _function("gesdd", "c ii mi w wi wi mi m o")
 geev = _function("geev", "cc i mi ww wi wi mi o")
 # The same of complex matrices, where these are called differently.
+gemv_complex = _function("gemv", "c ii r ri ri r mi")
 trsm_complex = _function("trsm", "cccc ii r ri mi")
 heevd = _function("heevd", "cc i mi w mi mi mi o")
 ungqr = _function("ungqr", "iii mi r mi o")

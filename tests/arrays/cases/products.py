@@ -37,6 +37,7 @@ case(
 )
 case(np.matmul, lambda a: a.T @ a, a=A("n m", "dl", "finite"), tolerance=64)
 case(np.vdot, lambda a, b: np.vdot(a, b), a=A("n|n m", "dlD", "finite"), b=A("n|n m", "dD", "finite"), tolerance=64)
+case(np.vdot, lambda a, b: np.vdot(a, b) * (a @ b), a=A("30", "D", "finite"), b=A("30", "dD", "finite"), tolerance=64)
 case(np.inner, lambda a, b: np.inner(a, b), a=A("n|m n", "dl", "finite"), b=A("n|k n", "dl", "finite"), tolerance=64)
 case(np.outer, lambda a, b: np.outer(a, b), a=A("n|n m", "dlD", "finite"), b=A("m", "dl", "finite"))
 case(np.cross, lambda a, b: np.cross(a, b), a=A("3|n 3", "dl", "finite"), b=A("3|n 3", "dl", "finite"))
@@ -170,13 +171,16 @@ case(
     w=A("n n", "d", "finite"),
     **LOOSE,
 )
-case(L.eigvalsh, lambda a: np.linalg.eigvalsh(a), a=A("n n", "dD", "symmetric", 1), **LOOSE)
+case([L.eigvalsh, hermitian.eigvalsh_of], lambda a: np.linalg.eigvalsh(a), a=A("n n", "dfD", "symmetric", 1), **LOOSE)
+case(L.eigvalsh, lambda a: np.linalg.eigvalsh(a), a=A("2 n n", "dD", "symmetric", 1), **LOOSE)
 case(
-    [L.svd, singular.svd_of],
+    [L.svd, singular.svdvals_of],
     lambda a: np.linalg.svd(a, compute_uv=False),
     a=A("n m|n n", "dD", "regular", 1),
     **LOOSE,
 )
+case(L.svd, lambda a: np.linalg.svd(a, compute_uv=False), a=A("2 n m|2 3 1 2", "dD", "regular", 1), **LOOSE)
+case([L.svd, singular.svd_of], lambda a: np.linalg.svd(a)[1], a=A("n m|n n", "dD", "regular", 1), **LOOSE)
 case(L.svd, lambda a: np.linalg.svd(a, full_matrices=False)[1], a=A("n m|n n", "d", "regular", 1), **LOOSE)
 case(
     L.svd,

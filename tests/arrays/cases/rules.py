@@ -34,6 +34,12 @@ def _add_places(y, a):
 # What of nothing is, is said by the functions that call them.
 D = {"dtypes": "d", "values": "finite", "least": 1}
 case(multiplying.dot_vectors, lambda a, b: multiplying.dot_vectors(a, b), a=A("n", **D), b=A("n", **D))
+case(
+    multiplying.dot_complex,
+    lambda a, b: multiplying.dot_complex(a, b, True),
+    a=A("n|40", "D", "finite"),
+    b=A("n|40", "D", "finite"),
+)
 case(multiplying.matvec, lambda a, x: multiplying.matvec(a, x), a=A("n m", **D), x=A("m", **D))
 case(multiplying.add_matvec, _adding(multiplying.add_matvec), y=A("n", **D), a=A("n m", **D), b=A("m", **D))
 case(multiplying.add_outer, _adding(multiplying.add_outer), y=A("n m", **D), a=A("n", **D), b=A("m", **D))

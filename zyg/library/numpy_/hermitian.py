@@ -136,7 +136,7 @@ def eigh(a: Any, UPLO: str = "L") -> Any:
 @implements(np.linalg.eigvalsh)
 def eigvalsh(a: Any, UPLO: str = "L") -> Any:
     x = square(a, "np.linalg.eigvalsh")
-    return eigh_stack(x, is_upper(UPLO))[0]
+    return eigvalsh_stack(x, is_upper(UPLO))
 
 
 def is_upper(uplo: str) -> bool:
@@ -158,6 +158,15 @@ def eigh_stack(a: Any, upper: bool) -> tuple[Any, Any]:
     return ws, vs
 
 
+def eigvalsh_stack(a: Any, upper: bool) -> Any:
+    if a.ndim == 2:
+        return eigvalsh_of(a, upper)
+    ws = np.empty(a.shape[:-1], a.real.dtype)
+    for i in range(len(a)):
+        ws[i] = eigvalsh_stack(a[i], upper)
+    return ws
+
+
 def eigh_of(a: Any, upper: bool) -> tuple[Any, Any]:
     """Eigenvalues, ascending, and eigenvectors of the symmetric matrix whose lower, or upper, triangle is that of a."""
     w, v = np.linalg.eigh(a, "U" if upper else "L")
@@ -169,34 +178,69 @@ def eigh_of(a: Any, upper: bool) -> tuple[Any, Any]:
 @unchecked
 def _eigh_of(a: Any, upper: bool) -> Any:
     """As NumPy calls LAPACK, so that the signs of the vectors, or their phases, are NumPy's."""
-    n = len(a)
-    if is_complex(a):
-        return complex_eigh(a, upper)
-    triangle = blas.UPPER if upper else blas.LOWER
-    v, w = packed(swapped(a)), np.empty(n, a.dtype)
-    if n > 0:
-        work, whole = np.empty(1, a.dtype), np.empty(1, blas.INTEGER)
-        blas.syevd(blas.VECTORS, triangle, n, v, n, w, work, -1, whole, -1)
-        length, count = int(work[0]), int(whole[0])
-        work, whole = np.empty(length, a.dtype), np.empty(count, blas.INTEGER)
-        if blas.syevd(blas.VECTORS, triangle, n, v, n, w, work, length, whole, count) != 0:
-            raise np.linalg.LinAlgError("Eigenvalues did not converge")
+    v, w = packed(swapped(a)), np.empty(len(a), a.real.dtype)
+    if len(a) > 0:
+        find_eigenvalues(v, w, upper, blas.VECTORS)
     return w, packed(swapped(v))
 
 
 @unchecked
-def complex_eigh(a: Any, upper: bool) -> Any:
-    n = len(a)
-    triangle = blas.UPPER if upper else blas.LOWER
-    v, w = packed(swapped(a)), np.empty(n, np.float64)
-    if n > 0:
-        work, more, whole = np.empty(1, a.dtype), np.empty(1, np.float64), np.empty(1, blas.INTEGER)
-        blas.heevd(blas.VECTORS, triangle, n, v, n, w, work, -1, more, -1, whole, -1)
+def find_eigenvalues(v: Any, w: Any, upper: bool, job: int) -> None:
+    """Sets w, and v, the matrix transposed, to the vectors if the job wants them."""
+    n, triangle = len(w), blas.UPPER if upper else blas.LOWER
+    work, whole = np.empty(1, v.dtype), np.empty(1, blas.INTEGER)
+    if is_complex(v):
+        more = np.empty(1, np.float64)
+        blas.heevd(job, triangle, n, v, n, w, work, -1, more, -1, whole, -1)
         length, reals, count = int(work[0].real), int(more[0]), int(whole[0])
-        work, more, whole = np.empty(length, a.dtype), np.empty(reals, np.float64), np.empty(count, blas.INTEGER)
-        if blas.heevd(blas.VECTORS, triangle, n, v, n, w, work, length, more, reals, whole, count) != 0:
-            raise np.linalg.LinAlgError("Eigenvalues did not converge")
-    return w, packed(swapped(v))
+        work, more, whole = np.empty(length, v.dtype), np.empty(reals, np.float64), np.empty(count, blas.INTEGER)
+        failed = blas.heevd(job, triangle, n, v, n, w, work, length, more, reals, whole, count) != 0
+    else:
+        blas.syevd(job, triangle, n, v, n, w, work, -1, whole, -1)
+        length, count = int(work[0]), int(whole[0])
+        work, whole = np.empty(length, v.dtype), np.empty(count, blas.INTEGER)
+        failed = blas.syevd(job, triangle, n, v, n, w, work, length, whole, count) != 0
+    if failed:
+        raise np.linalg.LinAlgError("Eigenvalues did not converge")
+
+
+def eigvalsh_of(a: Any, upper: bool) -> Any:
+    """The eigenvalues alone, for which LAPACK needs half the time. Their derivative has the vectors."""
+    return np.linalg.eigvalsh(a, "U" if upper else "L")
+
+
+@implements(eigvalsh_of)
+@shared
+@unchecked
+def _eigvalsh_of(a: Any, upper: bool) -> Any:
+    w = np.empty(len(a), a.real.dtype)
+    if len(a) > 0:
+        find_eigenvalues(packed(swapped(a)), w, upper, blas.NO_VECTORS)
+    return w
+
+
+@adjoint(eigvalsh_of)
+def _eigvalsh_rule(a: Any, upper: bool) -> Any:
+    """That of eigh_of, without what cotangents of vectors add."""
+    w, v = eigh_of(a, upper)
+
+    def back(dw: Any) -> Any:
+        s = np.matmul(v * dw, conj_swapped(v))
+        half = lower_half(s + conj_swapped(s))
+        return conj_swapped(half) if upper else half, None
+
+    return w, back
+
+
+@tangent(eigvalsh_of)
+def _eigvalsh_tangent(a: Any, upper: bool) -> Any:
+    w, v = eigh_of(a, upper)
+
+    def push(da: Any, _: Any) -> Any:
+        low = lower_half(conj_swapped(da) if upper else da)
+        return 2.0 * np.sum((np.conj(v) * np.matmul(low, v)).real, axis=0)
+
+    return w, push
 
 
 @adjoint(eigh_of)

@@ -11,7 +11,7 @@ from zyg.frontend.functions import shared_with_adjoint
 from ..registry import implements
 from .linalg import floats, of_one_type
 from .pseudo_inverses import default_rcond, pseudo_inverse
-from .singular import svd_of, svd_stack
+from .singular import svdvals_of, svdvals_stack
 from .triangular import squared
 
 
@@ -61,7 +61,7 @@ def least_squares(x: Any, y: Any, cutoff: Any) -> Any:
 
 
 def singular_values(a: Any) -> Any:
-    return svd_of(a, False)[1]
+    return svdvals_of(a)
 
 
 @implements(np.linalg.matrix_rank)
@@ -71,7 +71,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     x = floats(A, "np.linalg.matrix_rank")
     if x.ndim < 2:
         return int(np.any(x != 0))
-    values = np.abs(np.linalg.eigvalsh(x)) if hermitian else svd_stack(x, False)[1]
+    values = np.abs(np.linalg.eigvalsh(x)) if hermitian else svdvals_stack(x)
     if tol is not None:
         return np.count_nonzero(values > np.asarray(tol)[..., None], axis=-1)
     relative = default_rcond(x) if rtol is None else np.asarray(rtol)[..., None]

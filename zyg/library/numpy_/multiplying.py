@@ -64,6 +64,57 @@ def add_scaled(y: Any, s: Any, x: Any) -> None:
         y[i] += s * x[i]
 
 
+def dot_complex(a: Any, b: Any, conjugates: bool) -> Any:
+    """sum(a * b), or sum(conj(a) * b), of vectors of complex numbers."""
+    return np.vdot(a, b) if conjugates else np.dot(a, b)
+
+
+@implements(dot_complex)
+@unchecked
+def _dot_complex(a: Any, b: Any, conjugates: bool) -> Any:
+    """By BLAS as a matrix of one column times a vector: how a function in Fortran gives a complex number is not settled."""
+    n = len(a)
+    if blas.AVAILABLE and n > SHORT:
+        return many_dot_complex(packed_or_copied(a), packed_or_copied(b), conjugates)
+    re, im, sign = 0.0, 0.0, -1.0 if conjugates else 1.0
+    for i in range(n):
+        x, y = a[i].real, sign * a[i].imag
+        re += x * b[i].real - y * b[i].imag
+        im += x * b[i].imag + y * b[i].real
+    return np.complex128(complex(re, im))
+
+
+def packed_or_copied(a: Any) -> Any:
+    return a if is_packed(a) else packed(a)
+
+
+@shared
+@unchecked
+def many_dot_complex(a: Any, b: Any, conjugates: bool) -> Any:
+    n = len(a)
+    one, zero, made = np.ones(1, a.dtype), np.zeros(1, a.dtype), np.empty(1, a.dtype)
+    blas.gemv_complex(blas.CONJUGATED if conjugates else TRANSPOSED, n, 1, one, a, n, b, 1, zero, made, 1)
+    return made[0]
+
+
+@adjoint(dot_complex)
+def _dot_complex_rule(a: Any, b: Any, conjugates: bool) -> Any:
+    def back(d: Any) -> Any:
+        if conjugates:
+            return np.conj(d) * b, d * a, None
+        return d * np.conj(b), d * np.conj(a), None
+
+    return dot_complex(a, b, conjugates), back
+
+
+@tangent(dot_complex)
+def _dot_complex_tangent(a: Any, b: Any, conjugates: bool) -> Any:
+    def push(da: Any, db: Any, _: Any) -> Any:
+        return dot_complex(da, b, conjugates) + dot_complex(a, db, conjugates)
+
+    return dot_complex(a, b, conjugates), push
+
+
 # ------------------------------------------------------------------------------------- matrix and vector
 
 

@@ -20,7 +20,7 @@ from ..intrinsics import unsupported
 from ..registry import emits
 from .common import put_into_alike
 from .layouts import is_complex, packed, swapped
-from .multiplying import dot_vectors, matvec, product, stacked
+from .multiplying import dot_complex, dot_vectors, matvec, product, stacked
 from .ufuncs import as_arrays, strong
 
 if TYPE_CHECKING:
@@ -162,6 +162,8 @@ def matmul_arrays(a: Any, b: Any) -> Any:
     if a.shape[-1] != k:
         raise ValueError(f"{MATMUL_CORE}{k} is different from {a.shape[-1]})")
     if is_complex(a):
+        if a.ndim == 1 and b.ndim == 1:
+            return dot_complex(a, b, False)
         return complex_product(matmul_arrays, a, b)
     if b.ndim == 1:
         return dot_vectors(a, b) if a.ndim == 1 else stacked(a, b[:, None])[..., 0] if a.ndim > 2 else matvec(a, b)
@@ -176,6 +178,8 @@ def dot_arrays(a: Any, b: Any) -> Any:
     else:
         _check_aligned(a, b, b.ndim - 2)
     if is_complex(a):
+        if a.ndim == 1 and b.ndim == 1:
+            return dot_complex(a, b, False)
         return complex_product(dot_arrays, a, b)
     if a.ndim == 1 and b.ndim == 1:
         return dot_vectors(a, b)
@@ -191,6 +195,8 @@ def dot_arrays(a: Any, b: Any) -> Any:
 def inner_arrays(a: Any, b: Any) -> Any:
     _check_aligned(a, b, b.ndim - 1)
     if is_complex(a):
+        if a.ndim == 1 and b.ndim == 1:
+            return dot_complex(a, b, False)
         return complex_product(inner_arrays, a, b)
     if a.ndim == 1 and b.ndim == 1:
         return dot_vectors(a, b)
@@ -232,7 +238,7 @@ def vdot_arrays(a: Any, b: Any) -> Any:
     x, y = a.ravel(), b.ravel()
     if len(x) != len(y):
         raise ValueError(f"cannot reshape array of size {len(y)} into shape ({len(x)},)")
-    return dot_arrays(np.conj(x), y) if is_complex(a) else dot_vectors(x, y)
+    return dot_complex(x, y, True) if is_complex(a) else dot_vectors(x, y)
 
 
 def outer_arrays(a: Any, b: Any) -> Any:

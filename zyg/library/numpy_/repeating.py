@@ -388,6 +388,9 @@ def pad(
                 raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
         return np.empty(tuple([before + n + after for n, (before, after) in zip(a.shape, widths)]), a.dtype)
     result = a.copy() if a.ndim == 0 else a
+    if mode != "linear_ramp" and mode not in STATISTICS and a.ndim > 0:
+        result = continued(a, widths, mode)
+        return result if is_packed(a) else relaid(result, a)
     for axis in tuple(range(a.ndim)):
         before, after = widths[axis]
         if mode == "linear_ramp":
@@ -399,11 +402,9 @@ def pad(
                 ),
                 axis,
             )
-        elif mode in STATISTICS:
+        else:
             first, last = of_ends(result, counted[axis], axis, mode)
             result = np.concatenate((np.repeat(first, before, axis), result, np.repeat(last, after, axis)), axis)
-        else:
-            result = extended(result, before, after, axis, mode)
     return result if is_packed(a) and is_packed(result) else relaid(result, a)
 
 
@@ -449,19 +450,27 @@ def ramp(edge: Any, count: int, end: Any, axis: int) -> Any:
     return np.linspace(end, edge, count, endpoint=False, dtype=edge.dtype, axis=axis)
 
 
-@shared_with_adjoint
-@unchecked
-def extended(a: Any, before: int, after: int, axis: int, mode: str) -> Any:
-    """The array at once, what is put on its sides line by line: that is little beside it."""
-    n = a.shape[axis]
-    result = np.empty((*a.shape[:axis], before + n + after, *a.shape[axis + 1 :]), a.dtype)
-    result[along(axis, slice(before, before + n))] = a
-    to, items = np.moveaxis(result, axis, 0), np.moveaxis(a, axis, 0)
-    for i in range(before):
-        to[i] = items[line_for(i - before, n, mode)]
-    for i in range(n, n + after):
-        to[before + i] = items[line_for(i, n, mode)]
+def continued(a: Any, widths: Any, mode: str) -> Any:
+    """The array in the middle of a larger one, whose borders are filled axis by axis with lines of it."""
+    inner = tuple([slice(before, before + n) for n, (before, after) in zip(a.shape, widths)])
+    result = np.empty(tuple([before + n + after for n, (before, after) in zip(a.shape, widths)]), a.dtype)
+    result[inner] = a
+    for axis in tuple(range(a.ndim)):
+        before, after = widths[axis]
+        done = result[
+            (slice(None),) * (axis + 1) + inner[axis + 1 :]
+        ]  # what is outside along later axes is not there yet
+        fill_borders(np.moveaxis(done, axis, 0), before, a.shape[axis], after, mode)
     return result
+
+
+@unchecked
+def fill_borders(lines: Any, before: int, n: int, after: int, mode: str) -> None:
+    """Of so many lines on both sides of `n` that are there."""
+    for i in range(before):
+        lines[i] = lines[before + line_for(i - before, n, mode)]
+    for i in range(n, n + after):
+        lines[before + i] = lines[before + line_for(i, n, mode)]
 
 
 @unchecked

@@ -53,7 +53,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     if hermitian:
         return svd_of_hermitian(x, compute_uv)
     if not compute_uv:
-        return svd_stack(x, False)[1]
+        return svdvals_stack(x)
     u, s, vt = svd_stack(x, full_matrices)
     return SVDResult(u, s, vt)
 
@@ -71,7 +71,16 @@ def svd_of_hermitian(x: Any, compute_uv: bool) -> Any:
 
 @implements(np.linalg.svdvals)
 def svdvals(x: Any, /) -> Any:
-    return svd_stack(matrices(x, "np.linalg.svdvals"), False)[1]
+    return svdvals_stack(matrices(x, "np.linalg.svdvals"))
+
+
+def svdvals_stack(a: Any) -> Any:
+    if a.ndim == 2:
+        return svdvals_of(a)
+    ss = np.empty((*a.shape[:-2], min(a.shape[-2], a.shape[-1])), a.real.dtype)
+    for i in range(len(a)):
+        ss[i] = svdvals_stack(a[i])
+    return ss
 
 
 def svd_stack(a: Any, whole: bool) -> tuple[Any, Any, Any]:
@@ -102,15 +111,24 @@ def svd_of(a: Any, whole: bool) -> tuple[Any, Any, Any]:
 def _svd_of(a: Any, whole: bool) -> Any:
     """As NumPy calls LAPACK, so that the signs of the vectors, or their phases, are NumPy's."""
     m, n = a.shape
-    k, most = min(m, n), max(m, n)
+    k = min(m, n)
     rows, columns = m if whole else k, n if whole else k
-    x, s = packed(swapped(a)), np.empty(k, a.real.dtype)
+    s = np.empty(k, a.real.dtype)
     if k == 0:
         return np.eye(m, rows, dtype=a.dtype), s, np.eye(columns, n, dtype=a.dtype)
+    u, vt = np.empty((rows, m), a.dtype), np.empty((n, columns), a.dtype)
+    decompose(a, blas.ALL if whole else blas.SOME, u, s, vt)
+    return packed(swapped(u)), s, packed(swapped(vt))
+
+
+@unchecked
+def decompose(a: Any, job: int, u: Any, s: Any, vt: Any) -> None:
+    """Sets s, and u and vt, transposed, if the job wants them. Of a matrix that is not empty."""
+    m, n = a.shape
+    k, most, columns = min(m, n), max(m, n), vt.shape[1]
+    x = packed(swapped(a))
     if not np.all(np.isfinite(x)):  # some LAPACKs never come back from an infinity
         raise np.linalg.LinAlgError("SVD did not converge")
-    job = blas.ALL if whole else blas.SOME
-    u, vt = np.empty((rows, m), a.dtype), np.empty((n, columns), a.dtype)
     work, whole_numbers = np.empty(1, a.dtype), np.empty(8 * k, blas.INTEGER)
     if is_complex(a):
         reals = np.empty(k * max(5 * k + 7, 2 * most + 2 * k + 1), np.float64)
@@ -125,7 +143,41 @@ def _svd_of(a: Any, whole: bool) -> Any:
         failed = blas.gesdd(job, m, n, x, m, s, u, m, vt, columns, work, length, whole_numbers) != 0
     if failed:  # by a nan, too
         raise np.linalg.LinAlgError("SVD did not converge")
-    return packed(swapped(u)), s, packed(swapped(vt))
+
+
+def svdvals_of(a: Any) -> Any:
+    """The singular values of a matrix alone, for which LAPACK needs a half to a fifth of the time. Their derivative has the vectors."""
+    return np.linalg.svd(a, compute_uv=False)
+
+
+@implements(svdvals_of)
+@shared
+@unchecked
+def _svdvals_of(a: Any) -> Any:
+    s, none = np.empty(min(a.shape), a.real.dtype), np.empty((1, 1), a.dtype)
+    if len(s) > 0:
+        decompose(a, blas.NO_VECTORS, none, s, none)
+    return s
+
+
+@adjoint(svdvals_of)
+def _svdvals_rule(a: Any) -> Any:
+    u, s, vt = svd_of(a, False)
+
+    def back(ds: Any) -> Any:
+        return (np.matmul(u * ds, vt),)
+
+    return s, back
+
+
+@tangent(svdvals_of)
+def _svdvals_tangent(a: Any) -> Any:
+    u, s, vt = svd_of(a, False)
+
+    def push(da: Any) -> Any:
+        return np.sum((np.conj(u) * np.matmul(da, conj_swapped(vt))).real, axis=0)
+
+    return s, push
 
 
 @adjoint(svd_of)
