@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, overload
 
+from zyg.ir.plainly import code_or_itself
+
 from .callables import DISPATCHER, make_callable
 from .errors import Unsupported
 from .ir.options import FAST_FLAGS, Options
@@ -145,7 +147,7 @@ _TABLE_SIZE = 128
 def _native(kind: str, table: _Table, function: Any, argnums: Argnums = 0, refused: Any = None) -> Any:
     _check_callable(kind, function)
     native = make_callable(Transform(kind, argnums=argnums), **({} if refused is None else {"refused": refused}))
-    anchor = getattr(function, "__code__", function)
+    anchor = code_or_itself(function)
     native.__zyg_anchor__ = anchor
     while len(table) >= _TABLE_SIZE:
         # First in, first out: programs that make functions without end must not grow without end.
@@ -163,7 +165,7 @@ def native(kind: str, function: Any, argnums: Argnums = 0, refused: Any = None) 
     """The native callable for a public function that takes `function` as its first argument. `refused` is called for what native code
     refuses, if it goes another way than others of its kind (`fallback.fall_back`)."""
     table = _others.setdefault((kind, argnums, refused), {})
-    found = table.get(id(getattr(function, "__code__", function)))
+    found = table.get(id(code_or_itself(function)))
     return _native(kind, table, function, argnums, refused) if found is None else found
 
 
@@ -176,7 +178,7 @@ def gradient(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tu
     >>> zyg.gradient(lambda x, y: x * y, 2.0, 3.0)
     (3.0, 2.0)
     """
-    native = _gradients.get(id(getattr(function, "__code__", function)))
+    native = _gradients.get(id(code_or_itself(function)))
     if native is None:
         native = _native("gradient", _gradients, function)
     if keywords:
@@ -188,7 +190,7 @@ def gradient(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tu
 
 def known_refusal(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Unsupported | None:
     """Why `gradient` of this call goes through Python, if it has gone there before for calls of this kind, and nothing has changed."""
-    native = _gradients.get(id(getattr(function, "__code__", function)))
+    native = _gradients.get(id(code_or_itself(function)))
     refusals = getattr(native, DISPATCHER).refusals if native is not None else None
     refusal = refusals.find((function, *args), keywords) if refusals is not None else None
     return refusal.error if refusal is not None else None
@@ -196,7 +198,7 @@ def known_refusal(function: Callable[..., Any], args: tuple[Any, ...], keywords:
 
 def withgradient(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tuple[Any, tuple[Any, ...]]:
     """Value and gradient: `(function(*args), gradient(function, *args))`, for the cost of the gradient."""
-    native = _withgradients.get(id(getattr(function, "__code__", function)))
+    native = _withgradients.get(id(code_or_itself(function)))
     if native is None:
         native = _native("withgradient", _withgradients, function)
     if keywords:
@@ -217,7 +219,7 @@ def pullback(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tu
     >>> back(1.0)
     (0.8775825618903728,)
     """
-    native = _pullbacks.get(id(getattr(function, "__code__", function)))
+    native = _pullbacks.get(id(code_or_itself(function)))
     if native is None:
         native = _native("pullback", _pullbacks, function)
     if keywords:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from types import FunctionType, UnionType
 from typing import Any
 
+from zyg.ir.plainly import get_plainly
+
 
 def classes_in(given: Any) -> Iterator[Any]:
     """What `isinstance` takes for classes: they may be in tuples of tuples, and in unions."""
@@ -85,7 +87,7 @@ def _find(cls: type, name: str) -> Any:
 
 
 def _module_of(hook: Any) -> str | None:
-    function = getattr(hook, "__func__", None)
+    function = get_plainly(hook, "__func__")
     return function.__module__ if isinstance(function, FunctionType) else None
 
 

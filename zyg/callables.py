@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from zyg.ir.plainly import get_plainly
+
 from . import pipeline
 from .dispatch import Dispatcher, Specialisation
 from .ir.types import Type
@@ -25,10 +27,10 @@ def make_callable(transform: Transform, **options: Any) -> Any:
     attributes: dict[str, Any] = {ATTRIBUTE: transform, DISPATCHER: dispatcher}
     if function is not None:  # as functools.wraps has it; the repr says what it is
         attributes["__wrapped__"] = function
-        attributes["__module__"] = getattr(function, "__module__", None)
+        attributes["__module__"] = get_plainly(function, "__module__")
         attributes["__doc__"] = getattr(function, "__doc__", None)
-        attributes["__qualname__"] = getattr(function, "__qualname__", name)
-        name = getattr(function, "__name__", name)
+        attributes["__qualname__"] = get_plainly(function, "__qualname__", name)
+        name = get_plainly(function, "__name__", name)
     native = new_callable(dispatcher, name, **attributes)
     dispatcher.attach(native)
     return native
@@ -87,7 +89,7 @@ def _reduce(self: Any) -> Any:
     if transform is None:
         return self.__qualname__
     function = python_function(self)
-    name = getattr(function, "__qualname__", "")
+    name = get_plainly(function, "__qualname__", "")
     for own in (self.__qualname__, name):
         if _found(self, own) is self:
             return own
@@ -98,7 +100,7 @@ def _reduce(self: Any) -> Any:
 
 def _found(function: Any, name: str) -> Any:
     """What has this name in the module of a function."""
-    found: Any = sys.modules.get(getattr(function, "__module__", None) or "")
+    found: Any = sys.modules.get(get_plainly(function, "__module__") or "")
     for part in name.split("."):
         found = getattr(found, part, None)
     return found

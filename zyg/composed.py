@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import is_dataclass
 from types import FunctionType
 from typing import Any
 
 import numpy as np
+
+from zyg.ir.plainly import get_plainly, has_plainly
 
 from . import params
 from .errors import Misuse
@@ -20,7 +21,7 @@ from .named import UnknownName, by_names
 from .rules import users_rules, users_tangent_rules
 from .transforms import Argnums, Transform, argument_places, chosen, describe
 from .twins import twins
-from .typeof import plain_class
+from .typeof import is_dataclass, plain_class
 
 # A place in a structure: the steps that lead to a number, an index, a key or the index of an array's element each; a complex
 # number has two.
@@ -61,7 +62,7 @@ def places(value: Any, what: str, within: tuple[int, ...] = ()) -> Iterator[Path
 
 def _steps(value: Any) -> Any:
     """How one gets to the items of a tuple or list: by name in a named tuple."""
-    return getattr(type(value), "_fields", None) or range(len(value))
+    return get_plainly(type(value), "_fields") or range(len(value))
 
 
 def first_places(value: Any, at: Path = (), found: dict[int, Path] | None = None) -> dict[int, Path]:
@@ -121,7 +122,7 @@ def filled(
         items = [filled(item, numbers, (*at, n), once, within) for n, item in zip(_steps(value), value)]
         if isinstance(value, list):
             return items
-        names = getattr(type(value), "_fields", None)
+        names = get_plainly(type(value), "_fields")
         return tuple(items) if names is None else _gradient_of(value, dict(zip(names, items)))
     if isinstance(value, dict):
         return {key: filled(item, numbers, (*at, key), once, within) for key, item in value.items()}
@@ -166,7 +167,7 @@ def dot(gradient: Any, tangent: Any) -> Any:
     if isinstance(gradient, dict):
         return sum(dot(gradient[key], tangent[key]) for key in gradient)
     if isinstance(gradient, (tuple, list)):
-        names = getattr(type(gradient), "_fields", None)
+        names = get_plainly(type(gradient), "_fields")
         if names is not None and not isinstance(tangent, (tuple, list)):
             tangent = [tangent.get(n) if isinstance(tangent, dict) else getattr(tangent, n) for n in names]
         return sum(dot(g, t) for g, t in zip(gradient, tangent))
@@ -206,7 +207,7 @@ class Tangents:
         if parts is None:
             return self.leaf(tangent, name, place)
         self.open.add(id(arg))
-        by_name = not isinstance(arg, (tuple, list, dict)) or hasattr(type(arg), "_fields")
+        by_name = not isinstance(arg, (tuple, list, dict)) or has_plainly(type(arg), "_fields")
         found = {}
         given = self.taken_apart(arg, parts, tangent, name, by_name)
         for step, part in parts.items():
@@ -221,7 +222,7 @@ class Tangents:
 
     def taken_apart(self, arg: Any, parts: dict[Any, Any], tangent: Any, name: str, by_name: bool) -> dict[Any, Any]:
         """The parts of a tangent, by the steps to those of the argument."""
-        named = (by_name or isinstance(arg, dict)) and hasattr(type(tangent), "_fields")
+        named = (by_name or isinstance(arg, dict)) and has_plainly(type(tangent), "_fields")
         if isinstance(tangent, (tuple, list)) and not named:
             if isinstance(arg, dict):
                 raise self.wrong(arg, tangent, name, "is a dict")
@@ -418,7 +419,7 @@ def _slope(function: Any) -> Callable[..., Any]:
     def slope(*args: Any) -> Any:
         return gradient(function, *args)
 
-    slope.__wrapped__ = getattr(function, "__wrapped__", function)
+    slope.__wrapped__ = get_plainly(function, "__wrapped__", function)
     return slope
 
 
@@ -556,7 +557,7 @@ def parts_of(value: Any) -> dict[Any, Any] | None:
         return dict(value)
     if isinstance(value, (tuple, list)):
         return dict(zip(_steps(value), value))
-    if isinstance(value, type) or not (is_dataclass(value) or plain_class(type(value))):
+    if isinstance(value, type) or not (is_dataclass(type(value)) or plain_class(type(value))):
         return None
     from .autodiff.objects.structure import fields_of
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from zyg.ir.plainly import get_plainly
+
 from .errors import Unsupported
 from .ir.core import Instr, Module
 from .ir.departures import departs
@@ -118,7 +120,7 @@ def _effects(module: Module, entry: str, shared: frozenset[int]) -> str:
 
     called = called_out(module, entry)
     if called is not None:
-        name = getattr(called, "__name__", None) or getattr(called, "name", "")
+        name = get_plainly(called, "__name__") or getattr(called, "name", "")
         return f"it has called {name or 'Python functions'}"
     if not shared.isdisjoint(summarise(module, entry)[entry].written):
         return "it writes to arrays that it was given"
@@ -173,9 +175,9 @@ def _is_quiet(function: Any, reads: bool) -> bool:
         return any("O" not in types for types in function.types)  # (what np.frompyfunc makes calls Python)
     if isinstance(function, Raise):
         return True
-    if getattr(function, "__module__", None) in _PURE:
+    if get_plainly(function, "__module__") in _PURE:
         return not function.__name__.startswith(_DOING)
-    if (getattr(function, "__module__", None) or "").partition(".")[0] not in ("builtins", "zyg"):
+    if (get_plainly(function, "__module__") or "").partition(".")[0] not in ("builtins", "zyg"):
         return False  # (a method of a generator, say, which draws)
     # Draws move the state of a generator that is not the function's own; that of its own is in an array that they write to.
     return reads if not isinstance(function, _draws()) else function.known is None

@@ -20,6 +20,8 @@ import weakref
 from collections.abc import Callable, Container, Generator, Iterator
 from typing import Any, cast
 
+import numpy as np
+
 from . import params, pipeline, rules
 from .assumptions import inputs_fit, native_guards, native_input, rules_hold
 from .binding import Binder
@@ -225,10 +227,9 @@ def _are_small(args: tuple[Any, ...]) -> bool:
     for x in args:
         if isinstance(x, (int, float, complex, str, types.FunctionType)) or x is None:
             continue
-        size = getattr(x, "nbytes", None)
-        if not isinstance(size, int):
+        if not isinstance(x, (np.ndarray, np.generic)):
             return False
-        total += size
+        total += x.nbytes
     return total <= _SMALL
 
 

@@ -13,6 +13,8 @@ import types
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from zyg.ir.plainly import get_plainly
+
 from .remedies import OUTSIDE, remedy_in
 
 if TYPE_CHECKING:
@@ -176,7 +178,7 @@ def is_library(file: str) -> bool:
 
 def as_called(function: object) -> str:
     """How CPython's messages name what is called, with a space behind it."""
-    name, module = getattr(function, "__qualname__", None), getattr(function, "__module__", None)
+    name, module = get_plainly(function, "__qualname__"), get_plainly(function, "__module__")
     if name is None:
         return f"{function} "
     return f"{name}() " if module in (None, "builtins") else f"{module}.{name}() "

@@ -20,6 +20,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from zyg.ir.plainly import code_or_itself, get_plainly, has_plainly
+
 from . import collecting, composed, params, rules, tracebacks
 from .departures import effects, may_be_repeated
 from .errors import FallbackWarning, Misuse, Unsupported, excerpt, in_library
@@ -210,11 +212,11 @@ def announce(transform: Transform, function: Any, error: Unsupported) -> None:
     plain = _of_the_program(function)
     if plain is not _bare(function):
         function = plain
-    anchor = getattr(plain, "__code__", None) or getattr(vars(type(plain)).get("__call__"), "__code__", None) or plain
+    anchor = get_plainly(plain, "__code__") or getattr(vars(type(plain)).get("__call__"), "__code__", None) or plain
     try:
         hash(weakref.ref(anchor))
     except TypeError:
-        known, anchor = _warned_kinds, (type(anchor), describe(anchor) if hasattr(anchor, "__name__") else "")
+        known, anchor = _warned_kinds, (type(anchor), describe(anchor) if has_plainly(anchor, "__name__") else "")
     else:
         known = _warned
     if anchor in known:
@@ -228,13 +230,13 @@ def announce(transform: Transform, function: Any, error: Unsupported) -> None:
 def _of_the_program(function: Any) -> Any:
     """The Python function that is differentiated, also where zyg has made another one of it for that."""
     plain = _bare(function)
-    own = str(getattr(plain, "__module__", "")).startswith("zyg.")  # part of a derivative that is made of others
-    return getattr(plain, "__wrapped__", plain) if own else plain
+    own = str(get_plainly(plain, "__module__", "")).startswith("zyg.")  # part of a derivative that is made of others
+    return get_plainly(plain, "__wrapped__", plain) if own else plain
 
 
 def _bare(function: Any) -> Any:
     plain = python_function(function)
-    return getattr(plain, "__func__", plain)
+    return get_plainly(plain, "__func__", plain)
 
 
 def _in_the_program(error: Unsupported) -> bool:
@@ -244,7 +246,7 @@ def _in_the_program(error: Unsupported) -> bool:
 
 def _definition(function: Any) -> str:
     """The line that a function begins with, below its decorators, on lines of its own."""
-    code = getattr(function, "__code__", None)
+    code = get_plainly(function, "__code__")
     if code is None:
         return " "
     file, first = code.co_filename, code.co_firstlineno
@@ -320,7 +322,7 @@ def fall_back(transform: Transform, args: tuple[Any, ...], keywords: dict[str, A
 def _is_asynchronous(function: Any) -> bool:
     if type(function) is not types.FunctionType or function.__dict__ or str(function.__module__).startswith("zyg."):
         function = _of_the_program(function)
-    code = getattr(function, "__code__", None)
+    code = get_plainly(function, "__code__")
     return isinstance(code, types.CodeType) and bool(code.co_flags & _coroutine_flags())
 
 
@@ -334,7 +336,7 @@ def _coroutine_flags() -> int:
 
 def _argument(function: Any, n: int) -> str:
     """How a message names an argument: by its parameter if that is known."""
-    code = getattr(_of_the_program(function), "__code__", None)
+    code = get_plainly(_of_the_program(function), "__code__")
     if isinstance(code, types.CodeType) and isinstance(function, types.FunctionType) and n < code.co_argcount:
         return f"argument '{code.co_varnames[n]}' of {describe(function)}"
     return f"argument {n} of {describe(function)}"
@@ -600,7 +602,7 @@ def native_pullback(
     """
     from .callables import make_callable
 
-    anchor = getattr(function, "__code__", function)
+    anchor = code_or_itself(function)
     native = _natives.get((id(anchor), accept, exact))
     if native is None:
         options = {} if accept is None else {"accept": accept}
@@ -616,7 +618,7 @@ def departures(function: Any) -> int:
     """How many calls native code has ended with an error for which they went through Python."""
     from .callables import DISPATCHER
 
-    native = _natives.get((id(getattr(function, "__code__", function)), check_repeatable, True))
+    native = _natives.get((id(code_or_itself(function)), check_repeatable, True))
     return 0 if native is None else getattr(native, DISPATCHER).departures
 
 
@@ -633,7 +635,7 @@ def why_not_native(
     """For what `native_pullback` has refused this call, if it has."""
     from .callables import DISPATCHER
 
-    native = _natives.get((id(getattr(function, "__code__", function)), accept, exact))
+    native = _natives.get((id(code_or_itself(function)), accept, exact))
     refusals = None if native is None else getattr(native, DISPATCHER).refusals
     refusal = None if refusals is None else refusals.find((function, *args), {})
     return None if refusal is None else refusal.error

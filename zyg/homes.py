@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from zyg.ir.plainly import get_plainly
+
 
 def home(target: Any) -> str:
     """The module that it says it is from; for methods and attributes that of their class; ufuncs do not say."""
@@ -16,12 +18,12 @@ def home(target: Any) -> str:
             return "numpy"
         special = sys.modules.get("scipy.special")
         return "scipy.special" if getattr(special, target.__name__, None) is target else ""
-    module = getattr(target, "__module__", None)
+    module = get_plainly(target, "__module__")
     if module is not None:
         return module if isinstance(module, str) else ""
-    cls = getattr(target, "__objclass__", None)
+    cls = get_plainly(target, "__objclass__")
     if cls is None:
-        bound = getattr(target, "__self__", target)
+        bound = get_plainly(target, "__self__", target)
         cls = bound if isinstance(bound, type) else type(bound)  # a method of a class
     return cls.__module__
 
@@ -47,7 +49,7 @@ def public_module(module: str, name: str, function: object) -> str:
     parts = module.split(".")
     private = next((n for n, part in enumerate(parts) if n and part.startswith("_")), len(parts))
     public = ".".join(parts[:private])
-    return public if found(public, name) is getattr(function, "__func__", function) else module
+    return public if found(public, name) is get_plainly(function, "__func__", function) else module
 
 
 __all__ = ["found", "home", "public_module"]

@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from zyg.ir.plainly import has_plainly
+
 from .library import hooks
 from .rules import adjoint, tangent
 from .twins import twins
@@ -83,7 +85,7 @@ def checkpointed(iterable: Iterable[T], every: int | None = None, *, snapshots: 
     (0.00012436381135847577,)
     """
     check_limits(every, snapshots)
-    if every is None and not hasattr(iterable, "__len__"):
+    if every is None and not has_plainly(iterable, "__len__"):
         raise TypeError(f"checkpointed asks for a length, which {type(iterable).__name__} does not have; say every=")
     return iterable
 

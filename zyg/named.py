@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from zyg.ir.plainly import get_plainly, own_attributes
+
 
 class UnknownName(Exception):
     """The name of a part that the value has not."""
@@ -43,11 +45,13 @@ def parts_by_name(given: Any) -> dict[Any, Any] | None:
     if isinstance(given, dict):
         return given
     if isinstance(given, tuple):
-        names = getattr(type(given), "_fields", None)
+        names = get_plainly(type(given), "_fields")
         return None if names is None else dict(zip(names, given))
     from .autodiff.objects.structure import fields_of, has_fields
 
     cls = type(given)
     if not has_fields(cls) or cls.__module__.startswith("zyg."):
         return None
-    return {name: getattr(given, name) for name in fields_of(given)} or ({} if hasattr(given, "__dict__") else None)
+    return {name: getattr(given, name) for name in fields_of(given)} or (
+        {} if (own_attributes(given) is not None) else None
+    )

@@ -19,6 +19,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from zyg.ir.plainly import has_plainly
+
 from .transforms import Transform, describe
 
 
@@ -166,7 +168,7 @@ def _mapped(function: Callable[[Any], Any], g: Any) -> Any:
         return None
     if isinstance(g, tuple):
         items = [_mapped(function, x) for x in g]
-        return type(g)(*items) if hasattr(g, "_fields") else tuple(items)
+        return type(g)(*items) if has_plainly(g, "_fields") else tuple(items)
     if isinstance(g, list):
         return [_mapped(function, x) for x in g]
     if isinstance(g, dict):
@@ -179,7 +181,7 @@ def _sum(x: Any, y: Any) -> Any:
         return y if x is None else x
     if isinstance(x, (tuple, list)):
         items = [_sum(a, b) for a, b in zip(x, y, strict=True)]
-        return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+        return type(x)(*items) if has_plainly(x, "_fields") else type(x)(items)
     if isinstance(x, dict):
         return {k: _sum(x.get(k), y.get(k)) for k in {**x, **y}}
     return x + y

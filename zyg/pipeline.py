@@ -21,6 +21,8 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from zyg.ir.plainly import get_plainly
+
 from . import collecting
 from .errors import InternalError, Unsupported, ZygError, of_a_signal
 from .ir.core import Module, Position
@@ -261,11 +263,11 @@ def _first_line(request: Request) -> Position | None:
         first = request.types[0]
         function = getattr(first, "function", None) or getattr(first, "value", None)
     plain = python_function(function)
-    code = getattr(plain, "__code__", None)
+    code = get_plainly(plain, "__code__")
     if (
         isinstance(code, types.CodeType) and code.co_filename in ABOVE
     ):  # made of the user's: part of a second derivative
-        code = getattr(getattr(plain, "__wrapped__", None), "__code__", None)
+        code = get_plainly(get_plainly(plain, "__wrapped__", None), "__code__")
     if not isinstance(code, types.CodeType):
         return None
     return Position(code.co_filename, code.co_firstlineno, function=code.co_qualname)

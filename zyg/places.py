@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from zyg.ir.plainly import own_attributes
+
 from .typeof import struct_fields
 
 Place = tuple[tuple[str, Any], ...]
@@ -54,7 +56,7 @@ def _children(value: Any) -> list[tuple[tuple[str, Any], Any]]:
         return [(("item", n), item) for n, item in enumerate(value)]
     if isinstance(value, dict):
         return [(("item", key), item) for key, item in value.items()]
-    plain = hasattr(value, "__dict__") and type(value).__module__ != "builtins" and not isinstance(value, type)
+    plain = (own_attributes(value) is not None) and type(value).__module__ != "builtins" and not isinstance(value, type)
     return [(("attr", name), item) for name, item in vars(value).items()] if plain else []
 
 

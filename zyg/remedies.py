@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from zyg.ir.plainly import get_plainly
+
 from .homes import found, home, public_module
 
 _EQUATION = (
@@ -182,7 +184,7 @@ def qualified(function: Any) -> str:
     >>> qualified(heapq.heappush), qualified(random.random), qualified(collections.Counter().values), qualified(len), qualified(np.hypot)
     ('heapq.heappush', 'random.Random.random', 'collections.Counter.values', 'len', 'numpy.hypot')
     """
-    if not isinstance(getattr(function, "__qualname__", None), str) and not isinstance(function, np.ufunc):
+    if not isinstance(get_plainly(function, "__qualname__"), str) and not isinstance(function, np.ufunc):
         function = type(function)
     module, name = home(function), function.__name__ if isinstance(function, np.ufunc) else function.__qualname__
     module = public_module(module, name, function)

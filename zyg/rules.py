@@ -25,6 +25,8 @@ import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
+from zyg.ir.plainly import get_plainly
+
 from .ir.records import record
 from .transforms import describe, transform_of
 
@@ -80,17 +82,17 @@ class Rule:
 def parameters_of(function: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
     """The names of a Python function's positional parameters ("" for those that cannot be passed by keyword), and the
     defaults of the last ones."""
-    code = getattr(function, "__code__", None)
+    code = get_plainly(function, "__code__")
     if code is None:
         return (), ()
     names = code.co_varnames[: code.co_argcount]
     hidden = code.co_posonlyargcount
-    return ("",) * hidden + names[hidden:], getattr(function, "__defaults__", None) or ()
+    return ("",) * hidden + names[hidden:], get_plainly(function, "__defaults__") or ()
 
 
 def keyword_only(function: Any) -> tuple[str, ...]:
     """The names of a Python function's parameters that are passed by keyword only."""
-    code = getattr(function, "__code__", None)
+    code = get_plainly(function, "__code__")
     return () if code is None else code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
 
 
@@ -242,7 +244,7 @@ def _check_parameters(rule: Any, target: Any, mutates: Sequence[int]) -> None:
     import inspect  # (slow to load)
 
     try:
-        own, called = (inspect.signature(getattr(f, "__func__", f)).parameters.values() for f in (rule, target))
+        own, called = (inspect.signature(get_plainly(f, "__func__", f)).parameters.values() for f in (rule, target))
     except (TypeError, ValueError):  # it has none
         return
 
@@ -330,7 +332,7 @@ def has_users_rule(kind: str, function: Any) -> bool:
 
 
 def is_users(rule: Rule) -> bool:
-    return not str(getattr(rule.function, "__module__", "")).startswith("zyg.")
+    return not str(get_plainly(rule.function, "__module__", "")).startswith("zyg.")
 
 
 def _find(table: dict[Any, Rule], function: Any) -> Rule | None:

@@ -18,6 +18,8 @@ import types
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
+from zyg.ir.plainly import get_plainly
+
 from . import rules
 from .assumptions import Input
 from .errors import Unsupported, type_text
@@ -141,7 +143,7 @@ def _is_as_it_was(owner: Any, name: str, expected: Any) -> bool:
     """Whether an attribute of a module or class has the value that code rests on."""
     if getattr(owner, name, None) is expected:
         return True
-    first = next((vars(cls) for cls in getattr(owner, "__mro__", ()) if name in vars(cls)), {})
+    first = next((vars(cls) for cls in get_plainly(owner, "__mro__", ()) if name in vars(cls)), {})
     return first.get(name) is expected
 
 
@@ -240,7 +242,7 @@ def _holds_data(value: Any) -> bool:
         return transform.function is not None and _holds_data(transform.function)
     if isinstance(value, (types.ModuleType, type, types.CodeType, Rule)) or _is_library(type(value).__module__):
         return False
-    return getattr(sys.modules.get(home(value)), getattr(value, "__name__", ""), None) is not value
+    return getattr(sys.modules.get(home(value)), get_plainly(value, "__name__", ""), None) is not value
 
 
 def _is_library(module: str | None) -> bool:

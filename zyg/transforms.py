@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any
 
+from zyg.ir.plainly import get_plainly
+
 from .ir.options import Options
 from .ir.records import record
 
@@ -120,23 +122,10 @@ def transform_of(value: Any) -> Transform | None:
     if type(value) is types.MethodType:  # which has the attributes of its function
         return None
     try:
-        if _has_own_lookup(type(value)):  # which is the user's code
-            transform = object.__getattribute__(value, ATTRIBUTE)
-        else:
-            transform = getattr(value, ATTRIBUTE, None)
+        transform = get_plainly(value, ATTRIBUTE)
     except Exception:
         return None
     return transform if isinstance(transform, Transform) else None
-
-
-_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: of a class statement, for one
-
-
-def _has_own_lookup(cls: type) -> bool:
-    """Whether a class of Python code says itself what attributes its instances have."""
-    if not cls.__flags__ & _HEAP_TYPE or issubclass(cls, type):
-        return False
-    return any("__getattr__" in vars(c) or "__getattribute__" in vars(c) for c in cls.__mro__ if c is not object)
 
 
 def describe(value: Any) -> str:
@@ -148,7 +137,7 @@ def describe(value: Any) -> str:
     """
     transform = value if isinstance(value, Transform) else transform_of(value)
     if transform is None:
-        return getattr(value, "__qualname__", None) or getattr(value, "__name__", None) or repr(value)
+        return get_plainly(value, "__qualname__") or get_plainly(value, "__name__") or repr(value)
     if transform.function is None:
         return transform.kind
     inner = describe(transform.function)
@@ -161,7 +150,7 @@ def describe(value: Any) -> str:
 def effective_options(transform: Transform) -> Options:
     """A transform's own options, or those of the function under it, or the defaults."""
     while transform.options is None:
-        inner = transform_of(getattr(transform.function, "__func__", transform.function))
+        inner = transform_of(get_plainly(transform.function, "__func__", transform.function))
         if inner is None:
             return Options()
         transform = inner
@@ -188,7 +177,7 @@ def argument_name(transform: Transform, at: int, args: tuple[Any, ...]) -> str:
     function = python_function(function)
     if isinstance(function, types.MethodType):
         function, at = function.__func__, at + 1
-    code = getattr(function, "__code__", None)
+    code = get_plainly(function, "__code__")
     if not isinstance(code, types.CodeType):
         return str(at)
     if at < code.co_argcount:
@@ -201,7 +190,7 @@ def argument_name(transform: Transform, at: int, args: tuple[Any, ...]) -> str:
 def required_arguments(function: Any) -> int:
     """How many positional arguments a function has to be given, as far as its signature tells."""
     plain = python_function(function)
-    code = getattr(plain, "__code__", None)
+    code = get_plainly(plain, "__code__")
     if not isinstance(code, types.CodeType):
         return 0
     return code.co_argcount - len(plain.__defaults__ or ()) - isinstance(plain, types.MethodType)

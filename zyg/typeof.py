@@ -15,6 +15,8 @@ from typing import Any, Generic, Protocol
 
 import numpy as np
 
+from zyg.ir.plainly import get_plainly, has_plainly, in_class
+
 from .errors import IntegerTooLarge, UntypableValue, is_library
 from .ir.records import replace
 from .ir.types import (
@@ -207,9 +209,7 @@ class Typing:
             if number is not None:
                 return number
             return self._list(value) if cls is list else self._dict(value)
-        if isinstance(
-            getattr(cls, "__zyg_type__", None), property
-        ):  # (of the class: an object's __getattr__ may answer to any name)
+        if isinstance(in_class(cls, "__zyg_type__"), property):  # (an object's __getattr__ may answer to any name)
             return value.__zyg_type__
         names = struct_fields(cls)
         if names is not None or plain_class(cls):
@@ -446,7 +446,7 @@ def _is_of_numbers(value: Any) -> bool:
 
 def is_dataclass(cls: type) -> bool:
     """As in the module `dataclasses`, which takes longer to load than most of ours, and is not needed without any."""
-    return hasattr(cls, "__dataclass_fields__")
+    return has_plainly(cls, "__dataclass_fields__")
 
 
 def is_frozen(cls: type) -> bool:
@@ -460,7 +460,7 @@ def struct_fields(cls: type) -> tuple[str, ...] | None:
         from dataclasses import fields
 
         return tuple(f.name for f in fields(cls))
-    names = getattr(cls, "_fields", None) if issubclass(cls, tuple) else None
+    names = get_plainly(cls, "_fields") if issubclass(cls, tuple) else None
     return tuple(names) if names is not None else None
 
 
@@ -496,7 +496,7 @@ def obstacle(cls: type) -> tuple[str, str] | None:
         for name in taken_over(cls):
             method = vars(base).get(name)
             if isinstance(method, (types.FunctionType, staticmethod)) and base not in _NOTHING_OF_THEIR_OWN:
-                code = getattr(getattr(method, "__func__", method), "__code__", None)
+                code = get_plainly(get_plainly(method, "__func__", method), "__code__")
                 if code is not None and not generated(code) and not code.co_filename.startswith("<frozen"):
                     hint = remedy(name) or f"take {name} out of the class"
                     if is_library(code.co_filename):

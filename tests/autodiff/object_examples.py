@@ -553,6 +553,8 @@ PROGRAMS = {
     "round": lambda x: round(x) + round(x, 3) * 0.0 + x,
     "divmod": lambda x: divmod(7.3, x)[1] * x,
     "pow": lambda x: pow(x, 3) + pow(2.0, x) + pow(3, 2, 5),
+    "numbers themselves": lambda x: x.__float__() * x + (3).__float__() * x,
+    "__call__": lambda x: types.MethodType(lambda a, b: a[0] * b, [x]).__call__(x) * math.sin.__call__(x),
     "conjugate": lambda x: (complex(x, x * x).conjugate() * (1 + 2j)).imag + x.conjugate() + (3).conjugate() * x,
     "min": lambda x: min(x, 2.0) * max([x, 0.1, 0.2]) + max((x, 0.5), key=lambda v: -v) + min([], default=x),
     "sum": lambda x: sum([x, 2.0]) * sum((x, x * x), x) + sum(v for v in [x, 1.0]),

@@ -9,6 +9,7 @@ from zyg.ir.analysis import Loop, Loops
 from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Const, Function, Instr, Module, Value, array_type, const
 from zyg.ir.counters import advance, find_counter
+from zyg.ir.plainly import get_plainly
 from zyg.ir.types import F64, I64, Array, Scalar, Stack, Tuple, Type, cotangent_type
 
 
@@ -27,7 +28,7 @@ def dtype(v: Value) -> Scalar:
 def called_by(instr: Instr) -> str:
     """What a message calls the Python function that a `pycall` calls."""
     called = instr.attrs.get("callable")
-    return getattr(called, "__qualname__", None) or getattr(called, "__name__", None) or repr(called)
+    return get_plainly(called, "__qualname__") or get_plainly(called, "__name__") or repr(called)
 
 
 def refuse_unseen_writes(instr: Instr, active: Callable[[Value], bool], rule: str) -> None:

@@ -14,6 +14,8 @@ import weakref
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
+from zyg.ir.plainly import own_attributes
+
 Item = TypeVar("Item")
 
 _MANY = 1000  # references to what is gone, which are swept together
@@ -55,7 +57,7 @@ def lasts(x: Any) -> bool:
         return False
     held: Any = sys.modules.get(x.__module__ or "")
     for part in x.__qualname__.split("."):
-        held = getattr(held, "__dict__", {}).get(part)
+        held = (own_attributes(held) or {}).get(part)
     return held is x or any(getattr(held, name, None) is x for name in _PARTS)
 
 

@@ -7,12 +7,13 @@ own default, which changes nothing; otherwise the call is refused by the name of
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from zyg.homes import public_module
+from zyg.ir.plainly import get_plainly
 
 from .values import Abstract, Known, describe, known_key
 
@@ -28,6 +29,8 @@ def fitting(
     e: Evaluator, entry: Entry, called: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> tuple[list[Abstract], dict[str, Abstract]]:
     """The arguments that the entry of `called` takes: the others are defaults, or refused."""
+    if isinstance(called, tuple) and (wrong := _complaint(called, len(args) - 1, keywords)) is not None:
+        e.type_error(wrong)
     limit, names = _parameters(entry.function, entry.emitter)
     excess = args[limit:] if limit is not None else []
     foreign = [] if names is None else [k for k in keywords if k not in names]
@@ -53,6 +56,29 @@ def fitting(
     return args[: len(args) - len(excess)], {k: v for k, v in keywords.items() if k not in foreign}
 
 
+_BUILTIN = frozenset({list, dict, tuple, str, float, int, complex})
+
+
+def _complaint(called: tuple[type, str], count: int, names: Iterable[str]) -> str | None:
+    """What a method of a builtin class says of so many arguments, and some by these names, if that is not what it takes.
+
+    >>> _complaint((float, "is_integer"), 1, ()), _complaint((list, "append"), 1, ())
+    ('float.is_integer() takes no arguments (1 given)', None)
+    """
+    cls, name = called
+    own = _signature(called) if cls in _BUILTIN else None
+    if own is None:
+        return None
+    try:
+        own.bind(None, *[None] * count, **dict.fromkeys(names))
+    except TypeError:
+        try:
+            getattr(cls(), name)(*[None] * count, **dict.fromkeys(names))
+        except TypeError as error:
+            return str(error)
+    return None
+
+
 def unsupported(e: Evaluator, called: Any, argument: str, v: Abstract, instead: dict[str, str]) -> Exception:
     """The error for an argument of a library function that its entry does not take."""
     return e.refuse(
@@ -73,7 +99,7 @@ def shown(called: Any) -> str:
     """
     if isinstance(called, tuple):
         return f"{called[0].__name__}.{called[1]}"
-    module = getattr(called, "__module__", None) or ("numpy" if type(called).__module__ == "numpy" else "")
+    module = get_plainly(called, "__module__") or ("numpy" if type(called).__module__ == "numpy" else "")
     if isinstance(called, np.ufunc):
         module = "numpy" if getattr(np, called.__name__, None) is called else "scipy.special"
     name = _plain_name(called)
@@ -86,7 +112,7 @@ def shown(called: Any) -> str:
 
 
 def _plain_name(called: Any) -> str:
-    return called[1] if isinstance(called, tuple) else getattr(called, "__name__", None) or repr(called)
+    return called[1] if isinstance(called, tuple) else get_plainly(called, "__name__") or repr(called)
 
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -96,7 +122,7 @@ _signatures: dict[Any, inspect.Signature | None] = {}
 
 def _parameters(function: Callable[..., Any], emitter: bool) -> tuple[int | None, frozenset[str] | None]:
     """How many positional arguments a function takes, and its names for keywords; None for any."""
-    code = getattr(function, "__code__", None)
+    code = get_plainly(function, "__code__")
     if code is None:  # an object that can be called: it says itself what does not fit
         return None, None
     first = 1 if emitter else 0

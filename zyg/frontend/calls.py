@@ -16,6 +16,7 @@ import numpy as np
 from zyg import rules
 from zyg.errors import Unsupported, in_library
 from zyg.homes import home
+from zyg.ir.plainly import get_plainly, is_in_class
 from zyg.library import registry
 from zyg.remedies import instead_of, operator_for, qualified, remedy
 from zyg.transforms import Transform, transform_of
@@ -132,7 +133,7 @@ def _is_of_library(function: Any) -> bool:
     """Whether the library may be written in a function; users' own ones come to it as arguments, or are methods of such."""
     if registry.find(function) is not None:
         return True
-    module = getattr(function, "__module__", None)
+    module = get_plainly(function, "__module__")
     return isinstance(module, str) and module.startswith("zyg.")
 
 
@@ -179,7 +180,7 @@ def call_object(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str
         bound = [held(e, a) for a in obj.args]
         named = {k: held(e, v) for k, v in obj.keywords.items()} | keywords
         return e.call(known(obj.func), [*bound, *args], named)
-    if not isinstance(obj, type) and plain_class(type(obj)) and hasattr(type(obj), "__call__"):  # noqa: B004
+    if not isinstance(obj, type) and plain_class(type(obj)) and is_in_class(type(obj), "__call__"):
         instance = held(e, obj, by_rule=False)
         method = classes.special(e, instance, "__call__")
         if method is not None:
@@ -218,7 +219,7 @@ def _call_entry(
 ) -> Abstract:
     args, keywords = fitting(e, entry, obj, args, keywords)
     args, keywords = as_arrays(e, entry, obj, args, keywords)
-    of_arrays = is_of_numpy(obj) or str(getattr(obj, "__module__", "")).startswith(_OF_ARRAYS)
+    of_arrays = is_of_numpy(obj) or str(get_plainly(obj, "__module__", "")).startswith(_OF_ARRAYS)
     for key, v in (*enumerate(args), *keywords.items()):
         choices = [i for i in (_within(e, v) if of_arrays else (v,)) if is_choice_of_data(i)]
         if choices:
@@ -243,7 +244,7 @@ def _call_entry(
     except TypeError as error:
         if error.__traceback__ is not None and error.__traceback__.tb_next is None:
             # The arguments did not fit the emitter's parameters.
-            name = getattr(obj, "__name__", None) or str(obj[1] if isinstance(obj, tuple) else obj)
+            name = get_plainly(obj, "__name__") or str(obj[1] if isinstance(obj, tuple) else obj)
             found = [describe(a, e.heap) for a in args] + [f"{k}={describe(v, e.heap)}" for k, v in keywords.items()]
             hint = entry.instead.get("") or _as_taken(name, entry.function)
             raise e.refuse(f"these arguments of {name}()", types=found, hint=hint) from None

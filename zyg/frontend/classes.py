@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import enum
 import functools
+import sys
 import types as python_types
 from collections import namedtuple
 from collections.abc import Hashable
@@ -13,6 +15,7 @@ import numpy as np
 from zyg.assumptions import can_change
 from zyg.ir.core import const
 from zyg.ir.departures import departing
+from zyg.ir.plainly import get_plainly, has_plainly, in_class, is_in_class, own_attributes
 from zyg.ir.records import record
 from zyg.library import registry
 from zyg.remedies import OUTSIDE, operator_for, qualified, remedy, remedy_for
@@ -141,7 +144,7 @@ def get_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
     if own is not None and is_object_class(cls) and look_up(e, cls, name) is None:
         return construction.call_known(e, own[1], [v, Known(name)])
     # (Of annotations the metaclass says that the class itself has none.)
-    if find_in_class(cls, name) or hasattr(cls, name) or isinstance(v, Known) and hasattr(v.object, name):
+    if find_in_class(cls, name) or has_plainly(cls, name) or isinstance(v, Known) and has_plainly(v.object, name):
         cached = isinstance((find_in_class(cls, name) or (None, None))[1], functools.cached_property)
         written = operator_for(name)
         if written is not None:
@@ -235,7 +238,7 @@ def _copies_as_named_tuples_do(cls: type, name: str) -> bool:
 def _code_of(cls: type, name: str) -> Any:
     found = find_in_class(cls, name)
     held = None if found is None else found[1]
-    return getattr(getattr(held, "__func__", held), "__code__", None)
+    return get_plainly(get_plainly(held, "__func__", held), "__code__")
 
 
 def _object_attribute(e: Evaluator, v: Reference, record: Record, cls: type, name: str) -> Abstract | None:
@@ -270,6 +273,8 @@ def _known_attribute(e: Evaluator, obj: Any, name: str) -> Abstract | None:
         return MethodValue((type(obj), name), Known(obj)) if _has_method(type(obj), name) else None
     if type(obj).__module__.startswith("numpy") and _has_method(type(obj), name):
         return MethodValue((type(obj), name), Known(obj))
+    if isinstance(obj, type) and (said := _by_metaclass(e, obj, name)) is not None:
+        return said
     try:
         value = getattr(obj, name)
     except AttributeError:
@@ -294,6 +299,35 @@ def _known_attribute(e: Evaluator, obj: Any, name: str) -> Abstract | None:
     )
 
 
+def _by_metaclass(e: Evaluator, cls: type, name: str) -> Abstract | None:
+    """An attribute of a class that code of its metaclass gives: a property, or `__getattr__`, for what nothing has."""
+    meta = type(cls)
+    if not _is_said_by_metaclass(cls, name):
+        return None
+    if in_class(meta, "__getattribute__") is not type.__getattribute__:
+        raise e.refuse(f"an attribute of {cls.__name__}, whose metaclass has a __getattribute__", hint="call a method")
+    found = look_up(e, meta, name)
+    if found is not None:
+        return construction.call_known(e, found[1].fget, [Known(cls)])
+    look_up(e, cls, name)
+    own = look_up(e, meta, "__getattr__")
+    assert own is not None
+    return construction.call_known(e, own[1], [Known(cls), Known(name)])
+
+
+def _is_said_by_metaclass(cls: type, name: str) -> bool:
+    """Whether code of its metaclass runs where a class is asked for an attribute. (That of enumerations is known.)"""
+    meta: Any = type(cls)
+    if not meta.__flags__ & _HEAP_TYPE or issubclass(meta, enum.EnumType):
+        return False
+    if in_class(meta, "__getattribute__") is not type.__getattribute__:
+        return True
+    found = find_in_class(meta, name)
+    if found is not None:
+        return is_kind(found[1], property)
+    return find_in_class(cls, name) is None and is_in_class(meta, "__getattr__")
+
+
 _NO_NAMES: dict[str, Any] = {}
 
 
@@ -302,7 +336,7 @@ def _guard_absence(e: Evaluator, obj: Any, name: str) -> None:
     for owner in (obj, type(obj)):
         for cls in owner.__mro__ if isinstance(owner, type) else ():
             e.inference.guard("lacks", cls, name)
-    own = getattr(obj, "__dict__", None)
+    own = own_attributes(obj)
     if isinstance(own, dict):
         e.inference.guard("missing", own, _NO_NAMES, name)
 
@@ -338,14 +372,18 @@ def is_kind(attribute: Any, kind: type) -> bool:
 def asks_the_class(attribute: Any) -> bool:
     """Whether what stands in a class is asked also for an attribute that an instance has by itself."""
     own = type(attribute)
-    return own is not python_types.MemberDescriptorType and (hasattr(own, "__set__") or hasattr(own, "__delete__"))
+    return own is not python_types.MemberDescriptorType and (
+        is_in_class(own, "__set__") or is_in_class(own, "__delete__")
+    )
 
 
 def _runs_code(attribute: Any) -> bool:
     """Whether an attribute that stands in a class is what Python code gives."""
     own = type(attribute)
     plain = own is python_types.FunctionType or is_kind(attribute, staticmethod) or is_kind(attribute, classmethod)
-    return hasattr(own, "__get__") and not plain and own.__flags__ & _HEAP_TYPE != 0 or isinstance(attribute, property)
+    return (
+        is_in_class(own, "__get__") and not plain and own.__flags__ & _HEAP_TYPE != 0 or isinstance(attribute, property)
+    )
 
 
 _HEAP_TYPE = 1 << 9
@@ -404,7 +442,7 @@ def _found_in_class(e: Evaluator, v: Abstract, classes: tuple[type, ...], name: 
         if base is tuple and _has_method(tuple, name) and isinstance(v, StructValue):
             return MethodValue((tuple, name), TupleValue(v.items))
         if base is object and name == "__init__":
-            return Known(no_operation)
+            return MethodValue(object.__init__, v)
         if isinstance(attribute, (bool, int, float, str, tuple, type, python_types.BuiltinFunctionType)):
             return known(attribute)
         if attribute is None:
@@ -413,10 +451,6 @@ def _found_in_class(e: Evaluator, v: Abstract, classes: tuple[type, ...], name: 
             return held(e, attribute)
         break
     return None
-
-
-def no_operation(*args: Any, **keywords: Any) -> None:
-    """What object.__init__ does."""
 
 
 @record(slots=True, eq=False)
@@ -495,7 +529,7 @@ def _function_attribute(e: Evaluator, v: FunctionValue, name: str) -> Abstract |
 
 
 def set_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> None:
-    v = settled(e, v, f"'NoneType' object has no attribute '{name}'", "AttributeError")
+    v = settled(e, v, f"'NoneType' object has no attribute '{name}'{_WITHOUT_DICT}", "AttributeError")
     if object_record(e, v) is not None:
         assert isinstance(v, Reference)
         _set_field(e, v, name, value)
@@ -548,6 +582,10 @@ def store_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> No
 def gives_by_code(e: Evaluator, v: Abstract, name: str) -> bool:
     """Whether an attribute of an object is what a property gives, or `__getattr__`."""
     cls = class_of(e, v)
+    if isinstance(v, Known):
+        if isinstance(v.object, type):
+            return _is_said_by_metaclass(v.object, name)
+        return type(v.object).__flags__ & _HEAP_TYPE != 0 and is_in_class(type(v.object), "__getattr__")
     if not isinstance(v, (Reference, StructValue)) or not is_object_class(cls):
         return False
     found = look_up(e, cls, name)
@@ -602,25 +640,37 @@ def _set_field(e: Evaluator, v: Reference, name: str, value: Abstract) -> None:
     record = writable(e, v, f"an assignment to '{name}'")
     own = record.named()
     is_slot = found is not None and isinstance(found[1], python_types.MemberDescriptorType)
-    if name not in own and not is_slot and not getattr(cls, "__dictoffset__", 0):
-        e.throw("AttributeError", f"'{cls.__name__}' object has no attribute '{name}'")
+    if name not in own and not is_slot and not get_plainly(cls, "__dictoffset__", 0):
+        _cannot_set(e, cls, name)
     own[name] = value
     e.heap[v.id] = record.with_named(own)
 
 
+def _cannot_set(e: Evaluator, cls: type, name: str) -> None:
+    """The AttributeError of an assignment to, or `del` of, an attribute of instances that have no dict."""
+    if look_up(e, cls, name) is not None:
+        e.throw("AttributeError", f"'{cls.__name__}' object attribute '{name}' is read-only")
+    e.throw("AttributeError", f"'{cls.__name__}' object has no attribute '{name}'{_WITHOUT_DICT}")
+
+
+_WITHOUT_DICT = " and no __dict__ for setting new attributes" * (sys.version_info >= (3, 13))
+
+
 def del_attribute(e: Evaluator, v: Abstract, name: str) -> None:
-    v = settled(e, v, f"'NoneType' object has no attribute '{name}'", "AttributeError")
+    v = settled(e, v, f"'NoneType' object has no attribute '{name}'{_WITHOUT_DICT}", "AttributeError")
     record = object_record(e, v)
     if record is None:
         raise e.refuse(f"`del` of the attribute '{name}' of {a_thing(v, e.heap)}", hint=_INSTEAD_OF_DEL)
     assert isinstance(v, Reference)
     cls: Any = class_of(e, v)
     found = look_up(e, cls, name)
-    if found is not None and hasattr(type(found[1]), "__delete__"):
+    if found is not None and is_in_class(type(found[1]), "__delete__"):
         raise e.refuse(f"`del` of '{name}' of a {cls.__name__}, which its class describes", hint=_INSTEAD_OF_DEL)
     own = writable(e, v, f"`del` of '{name}'").named()
-    if name not in own:
+    if name not in own and get_plainly(cls, "__dictoffset__", 0):
         e.throw("AttributeError", f"'{cls.__name__}' object has no attribute '{name}'")
+    if name not in own:
+        _cannot_set(e, cls, name)
     if isinstance(own[name], MaybeValue) and own[name].absent is UNBOUND:
         raise e.refuse(f"`del` of the attribute '{name}', which is set on some paths only", hint=_INSTEAD_OF_DEL)
     del own[name]

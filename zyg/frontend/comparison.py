@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zyg.ir.core import Const, Value, const
+from zyg.ir.plainly import get_plainly
 from zyg.ir.types import BOOL
 from zyg.remedies import OUTSIDE, remedy_for
 
@@ -278,7 +279,7 @@ def _fields(e: Evaluator, v: Abstract) -> dict[str, Abstract]:
 def _compared_fields(e: Evaluator, a: Abstract, b: Abstract) -> list[tuple[Abstract, Abstract]] | None:
     """The pairs of fields that the `__eq__` which dataclass() writes compares; None if it does not apply."""
     cls = class_of(e, a)
-    parameters = getattr(cls, "__dataclass_params__", None)
+    parameters = get_plainly(cls, "__dataclass_params__")
     if parameters is None or not parameters.eq or class_of(e, b) is not cls:
         return None
     sides = [_fields(e, v) for v in (a, b)]
@@ -370,7 +371,7 @@ def _may_be_one(e: Evaluator, a: Abstract, b: Abstract) -> bool:
         return a.code is b.code
     for function, other in ((a, b), (b, a)):
         if isinstance(function, FunctionValue) and isinstance(other, Known):
-            return function.code is getattr(other.object, "__code__", None)
+            return function.code is get_plainly(other.object, "__code__")
     states = [e.heap[v.id].state if isinstance(v, Reference) else READ_ONLY for v in (a, b)]
     if not any(isinstance(v, Reference) for v in (a, b)):
         return True  # by value

@@ -6,6 +6,7 @@ import inspect
 import types as python_types
 from typing import TYPE_CHECKING, Any
 
+from zyg.ir.plainly import get_plainly
 from zyg.transforms import transform_of
 from zyg.typeof import field_order, generated, is_dataclass, obstacle, struct_fields
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def construct(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
     """cls(*args, **keywords)"""
-    from .classes import asks_the_class, look_up, rest_on
+    from .classes import asks_the_class, get_attribute, look_up, rest_on
 
     rest_on(e, cls)
     reason = obstacle(cls)
@@ -45,9 +46,9 @@ def construct(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str,
         e.heap[id] = Record("object", Shape(cls, names), tuple(bound[n] for n in names))
         look_up(e, cls, "__post_init__")
         if "__post_init__" in init.__code__.co_names:  # there was one when dataclass() wrote __init__
-            post_init = cls.__post_init__
+            post_init = get_attribute(e, Reference(id), "__post_init__")
             extra = [bound[name] for name, is_init_var in _pseudo_fields(owner) if name in bound and is_init_var]
-            call_known(e, post_init, [Reference(id), *extra])
+            e.call(post_init, extra)
     else:
         e.heap[id] = Record("object", Shape(cls, ()), ())
         result = call_known(e, init, [Reference(id), *args], keywords)
@@ -77,7 +78,7 @@ def _refuse_abstract(e: Evaluator, cls: type) -> None:
 
 def frozen(cls: Any) -> bool:
     """Whether instances of a class never change: frozen dataclasses travel by value, as tuples do."""
-    parameters = getattr(cls, "__dataclass_params__", None)
+    parameters = get_plainly(cls, "__dataclass_params__")
     return parameters is not None and parameters.frozen
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from zyg.errors import as_called
 from zyg.ir.core import Instr, Value, const
+from zyg.ir.plainly import has_plainly
 from zyg.typeof import UNBOUND
 
 from . import lists
@@ -126,7 +127,7 @@ def _called(v: Abstract) -> str:
     if isinstance(v, FunctionValue):
         return f"{v.globals.get('__name__')}.{v.code.co_qualname}() "
     function = v.object if isinstance(v, Known) else v.function if isinstance(v, MethodValue) else None
-    return as_called(function) if hasattr(function, "__qualname__") else ""
+    return as_called(function) if has_plainly(function, "__qualname__") else ""
 
 
 def refuse_unless_mapping(e: Evaluator, v: Abstract, message: str) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from zyg.ir import types as t
 from zyg.ir.core import Instr, Value
 from zyg.ir.departures import departs
+from zyg.ir.plainly import get_plainly
 from zyg.ir.records import record
 
 from .told import refuse_changes
@@ -215,7 +216,7 @@ class Print:
         self.layout = layout
         self.keywords = keywords
         self.names = names
-        self.__name__ = self.__qualname__ = getattr(function, "__qualname__", "call")
+        self.__name__ = self.__qualname__ = get_plainly(function, "__qualname__", "call")
 
     def __call__(self, *values: Any) -> Any:
         args = texts(self.layout, values)

@@ -12,6 +12,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from zyg.ir.core import Const, Instr, Value, plain_name
+from zyg.ir.plainly import get_plainly
 from zyg.ir.records import field, record, replace
 from zyg.transforms import transform_of
 
@@ -161,7 +162,7 @@ def _calls_itself(f: FunctionValue) -> bool:
         while transform is not None and transform.kind == "jit":
             found = transform.function
             transform = transform_of(found)
-        return getattr(found, "__code__", None) is code
+        return get_plainly(found, "__code__") is code
     return False
 
 

@@ -23,6 +23,7 @@ from zyg.errors import Unsupported, in_library
 from zyg.ir import types as t
 from zyg.ir.core import Function, Module, Value, plain_name
 from zyg.ir.options import Options
+from zyg.ir.plainly import get_plainly
 from zyg.ir.records import record
 from zyg.ir.types import Type, Write
 from zyg.transforms import describe as describe_callable
@@ -96,7 +97,7 @@ def _infer(
     inference.unrolling = unrolling
     transform = transform_of(function)
     plain = transform is None or transform.kind == "jit"
-    name = getattr(function, "__name__", None) or type(function).__name__ if plain else describe_callable(function)
+    name = get_plainly(function, "__name__") or type(function).__name__ if plain else describe_callable(function)
     module = inference.module
     entry = module.unique_name(plain_name(name))
     e = Evaluator(inference, entry, context)
@@ -164,7 +165,7 @@ def _argument_names(function: Any) -> tuple[str, ...]:
         if transform is None or transform.function is None:
             break
         function = transform.function
-    code = getattr(function, "__code__", None)
+    code = get_plainly(function, "__code__")
     return code.co_varnames if code is not None else ()
 
 

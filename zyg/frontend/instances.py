@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from zyg.asking import asks_nobody, tells_its_class
+from zyg.ir.plainly import is_in_class
 
 from . import kinds
 from .merging import conflict
@@ -38,7 +39,7 @@ def _classes(e: Evaluator, classinfo: Abstract) -> list[type]:
         return [cls for part in given.__args__ for cls in _classes(e, Known(part))]
     if isinstance(given, type):
         return [given]
-    if hasattr(type(given), "__instancecheck__"):
+    if is_in_class(type(given), "__instancecheck__"):
         raise e.refuse(
             f"isinstance() with {given!r}", hint="name the class itself: collections.abc.Sequence, not typing.Sequence"
         )

@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir.core import Block, Const, Instr, Value, const
+from zyg.ir.plainly import is_in_class
 from zyg.ir.types import I64
 from zyg.remedies import remedy_for
 
@@ -102,7 +103,7 @@ def make_iterator(e: Evaluator, v: Abstract) -> Reference:
     result = user_iterator(e, v)
     if result is not None:
         return result
-    if isinstance(v, Known) and hasattr(type(v.object), "__iter__"):
+    if isinstance(v, Known) and is_in_class(type(v.object), "__iter__"):
         raise e.refuse(
             f"a loop over a {type(v.object).__name__}",
             hint=remedy_for(v.object) or "loop over a tuple, a list, a range or an array",

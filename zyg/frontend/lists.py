@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zyg.ir.core import Value, const
+from zyg.ir.plainly import is_in_class
 from zyg.remedies import OUTSIDE, qualified, remedy
 
 from .growing import append_growing, growing_item, growing_length, part_of, refuse_mixed, require_growing, writable_list
@@ -121,7 +122,7 @@ def length(e: Evaluator, v: Abstract) -> Abstract:
     if result is not None:
         return result
     cls = class_of(e, v)
-    if cls is not None and hasattr(cls, "__len__"):
+    if cls is not None and is_in_class(cls, "__len__"):
         raise e.refuse(
             f"the length of a {cls.__name__}", types=[describe(v, e.heap)], hint=remedy(qualified(cls)) or OUTSIDE
         )

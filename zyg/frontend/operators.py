@@ -20,7 +20,7 @@ from zyg.ir.types import BOOL, F32, F64, I32, I64, U8
 from zyg.remedies import OUTSIDE, remedy_for
 
 from . import alternatives, kinds, meeting
-from .classes import is_object_class, look_up, operator_method, refuse_unless_without
+from .classes import is_object_class, look_up, object_record, operator_method, refuse_unless_without
 from .comparison import compare, is_made_an_array, plain_tuple, truth
 from .later import arrays, complexes, dicts, lists, numpy_numbers
 from .merging import settled
@@ -165,14 +165,25 @@ def fold(e: Evaluator, function: Callable[..., Any], *args: Any) -> Abstract:
 
 def _beside_an_array(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract | None:
     """An operator on an array and an object by the object's method: one in front of an array is asked first, one behind it where
-    its class tells NumPy to leave it alone (`__array_ufunc__ = None`)."""
+    its class tells NumPy to leave it alone (`__array_ufunc__ = None`, or an `__array_priority__` above that of arrays, which is 0)."""
     if is_object_class(class_of(e, a)):
         return operator_method(e, name, a, b)
     cls = class_of(e, b)
     if not is_object_class(cls):
         return None
     found = look_up(e, cls, "__array_ufunc__")
-    return operator_method(e, name, a, b) if found is not None and found[1] is None else None
+    left = found[1] is None if found is not None else _has_priority(e, cls, b)
+    return operator_method(e, name, a, b) if left else None
+
+
+def _has_priority(e: Evaluator, cls: type, v: Abstract) -> bool:
+    """Whether NumPy leaves the operators of arrays to the methods of an object behind them."""
+    name = "__array_priority__"
+    record = object_record(e, v)
+    if name in (v.names if isinstance(v, StructValue) else () if record is None else record.named()):
+        raise e.refuse(f"an {name} that an object has by itself", hint="write it in the class")
+    found = look_up(e, cls, name)
+    return found is not None and type(found[1]) in (bool, int, float) and found[1] > 0
 
 
 def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:

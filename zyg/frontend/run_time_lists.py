@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from zyg.homes import home
+from zyg.ir.plainly import get_plainly
 from zyg.ir.types import I64
 
 from .arguments import shown
@@ -70,7 +71,7 @@ def _takes_arrays(called: Any) -> bool:
 
 def _names(entry: Entry, positional: int, keywords: Iterable[str]) -> list[str]:
     """Which parameter of an entry each argument is for."""
-    code = getattr(entry.function, "__code__", None)
+    code = get_plainly(entry.function, "__code__")
     if code is None:
         return [*[""] * positional, *keywords]
     count = code.co_argcount + code.co_kwonlyargcount

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from enum import EnumType
+from types import ClassMethodDescriptorType, FunctionType, GenericAlias
+from typing import TYPE_CHECKING, Generic
 
 from zyg.ir.core import Const, Value, const
 
@@ -229,18 +231,45 @@ def _known_item(e: Evaluator, v: Known, key: Abstract) -> Abstract:
         return entry.function(e, v, key)
     if isinstance(v.object, (dict, list)):
         raise e.refuse(f"a {type(v.object).__name__} from outside of the function", hint="use a tuple, or an array")
-    if isinstance(v.object, type) and hasattr(v.object, "__class_getitem__"):
-        parts = kinds.known_items(e, key) or (key,)
-        if not all(type(k) is Known and not isinstance(k.object, (int, float, complex)) for k in parts):
-            raise e.refuse(f"{v.object.__name__}[...] of what is no type", hint="write types there")
-        return known(v.object)
     from .classes import refuse_unless_without
+
+    if isinstance(v.object, type):
+        return _class_item(e, v, v.object, key)
 
     if isinstance(v.object, str):
         e.type_error(f"string indices must be integers, not '{python_type_name(e, key)}'")
     refuse_unless_without(e, v, "an item of an object", "__getitem__")
     e.type_error(f"'{type(v.object).__name__}' object is not subscriptable")
     raise AssertionError
+
+
+def _class_item(e: Evaluator, v: Known, cls: type, key: Abstract) -> Abstract:
+    """cls[key]: what the class of the class, or else its own `__class_getitem__` says. Of what is generic it is the class, to compiled
+    code."""
+    from .classes import get_attribute, is_kind, look_up, refuse_unless_without
+    from .construction import call_known
+
+    by_metaclass = look_up(e, type(cls), "__getitem__")
+    if by_metaclass is not None:
+        if type(by_metaclass[1]) is FunctionType and by_metaclass[0] is not EnumType:
+            return call_known(e, by_metaclass[1], [v, key])
+        refuse_unless_without(e, v, "an item of an object", "__getitem__")
+    found = look_up(e, cls, "__class_getitem__")
+    if found is None or found[1] is None:
+        if found is None:
+            refuse_unless_without(e, v, f"an item of {cls.__name__}", "__getattr__", "__getattribute__")
+        e.type_error(f"type '{cls.__name__}' is not subscriptable")
+    assert found is not None
+    owner, held = found
+    makes_alias = isinstance(held, classmethod) and held.__func__ is GenericAlias
+    if owner is Generic or makes_alias or type(held) is ClassMethodDescriptorType:
+        parts = kinds.known_items(e, key) or (key,)
+        if not all(type(k) is Known and not isinstance(k.object, (int, float, complex)) for k in parts):
+            raise e.refuse(f"{cls.__name__}[...] of what is no type", hint="write types there")
+        return known(cls)
+    if type(held) is not FunctionType and not is_kind(held, classmethod) and not is_kind(held, staticmethod):
+        raise e.refuse(f"{cls.__name__}[...] by what is no class method", hint="write `__class_getitem__` as one")
+    return e.call(get_attribute(e, v, "__class_getitem__"), [key])
 
 
 # ------------------------------------------------------------------------------------------------ storing

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.ir.departures import departing
+from zyg.ir.plainly import get_plainly
 
 from .meeting import classes_of, is_mixed, number_class
 from .merging import conflict, settled
@@ -105,7 +106,7 @@ def python_type_name(e: Evaluator, v: Abstract) -> str:
     refuse_opaque(e, "this operation on", v)  # it may well have it
     v = certain(e, v, "this operation")
     cls = class_of(e, v)
-    return describe(v, e.heap) if getattr(cls, "__name__", None) is None else type_name(cls)
+    return describe(v, e.heap) if get_plainly(cls, "__name__") is None else type_name(cls)
 
 
 def type_name(cls: type) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 
 from zyg.ir import types as t
 from zyg.ir.core import Const, Position, Value, const
+from zyg.ir.plainly import get_plainly
 from zyg.ir.records import record
 from zyg.ir.types import BOOL, F64, I64, Scalar
 from zyg.typeof import UNBOUND, dtype_scalar
@@ -666,7 +667,7 @@ def describe(v: Any, heap: Mapping[Hashable, Record] | None = None) -> str:
     if isinstance(v, SliceValue):
         return "slice"
     if isinstance(v, MethodValue):
-        name = v.function if isinstance(v.function, str) else getattr(v.function, "__name__", "?")
+        name = v.function if isinstance(v.function, str) else get_plainly(v.function, "__name__", "?")
         return f"method {name} of {describe(v.receiver, heap)}"
     if isinstance(v, PullbackValue):
         return "pullback"

@@ -17,6 +17,8 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from zyg.ir.plainly import get_plainly
+
 from .. import pipeline, rules
 from ..api import gradient, known_refusal, pullback
 from ..autodiff.objects.native import worthwhile
@@ -245,8 +247,8 @@ def _staged(
 
 
 def _code_of(function: Any) -> types.CodeType | None:
-    function = getattr(function, "__func__", function)
-    code = getattr(function, "__code__", None)
+    function = get_plainly(function, "__func__", function)
+    code = get_plainly(function, "__code__")
     if code is None and not isinstance(function, type):
         code = getattr(vars(type(function)).get("__call__"), "__code__", None)
     return code if isinstance(code, types.CodeType) else None

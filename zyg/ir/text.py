@@ -24,6 +24,8 @@ import types as python_types
 from collections.abc import Callable
 from typing import Any
 
+from zyg.ir.plainly import get_plainly
+
 from . import types as t
 from .core import CALLING, Block, Const, Function, Instr, Module, Position, Rule, TangentRule, Target, Value, const
 from .records import record
@@ -245,13 +247,13 @@ def object_name(value: Any) -> str:
         return value.__name__
     if isinstance(value, python_types.CodeType):
         return f"code {value.co_qualname}"
-    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    name = get_plainly(value, "__qualname__") or get_plainly(value, "__name__")
     if not isinstance(name, str):
         return f"object of {type(value).__module__}.{type(value).__qualname__}"
-    module = getattr(value, "__module__", None)
+    module = get_plainly(value, "__module__")
     if not isinstance(module, str):
-        owner = getattr(value, "__objclass__", None) or getattr(value, "__self__", None) or type(value)
-        module = getattr(owner, "__module__", None)
+        owner = get_plainly(value, "__objclass__") or get_plainly(value, "__self__") or type(value)
+        module = get_plainly(owner, "__module__")
     return f"{module}.{name}" if isinstance(module, str) else name
 
 

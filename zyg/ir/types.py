@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from zyg.ir.plainly import get_plainly
+
 from .records import field, record
 
 
@@ -249,7 +251,7 @@ class Const(Type):
         return hash(self._key())
 
     def __str__(self) -> str:
-        return f"const {getattr(self.value, '__qualname__', None) or repr(self.value)}"
+        return f"const {get_plainly(self.value, '__qualname__') or repr(self.value)}"
 
 
 @record(frozen=True, slots=True)

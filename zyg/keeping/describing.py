@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from zyg.ir.plainly import get_plainly
+
 from ..homes import found
 from ..ir import types as t
 from ..ir.options import Options
@@ -58,9 +60,9 @@ def named(x: Any) -> tuple[str, str] | None:
     """The module and the name in it by which one finds an object; None if there are none."""
     if not isinstance(x, _NAMED) and not is_zygs(type(x).__module__):
         return None  # asking it may run code of the user's
-    name = getattr(x, "__qualname__", None) or getattr(x, "__name__", None)
+    name = get_plainly(x, "__qualname__") or get_plainly(x, "__name__")
     owner = x.__self__ if type(x) is types.BuiltinFunctionType else None
-    module = getattr(x, "__module__", None) or getattr(owner, "__name__", None)
+    module = get_plainly(x, "__module__") or get_plainly(owner, "__name__")
     if isinstance(x, np.ufunc):
         module = "numpy" if getattr(np, x.__name__, None) is x else "scipy.special"
     if type(module) is not str or type(name) is not str:

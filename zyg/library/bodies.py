@@ -38,6 +38,7 @@ from zyg.frontend.values import (
     same_record,
 )
 from zyg.ir.core import CALLING, Instr, Module, Value, callees, clone, plain_name
+from zyg.ir.plainly import get_plainly
 from zyg.ir.records import field, record, replace
 from zyg.ir.types import Type
 from zyg.transforms import describe as describe_callable
@@ -189,7 +190,7 @@ def ir_name(f: Abstract) -> str:
 
 def _name_parameters(f: Abstract, args: Sequence[Abstract]) -> None:
     """Give parameters the names that the source has for them."""
-    code = f.code if isinstance(f, FunctionValue) else getattr(getattr(f, "object", None), "__code__", None)
+    code = f.code if isinstance(f, FunctionValue) else get_plainly(getattr(f, "object", None), "__code__")
     if code is None:
         return
     for name, v in zip(code.co_varnames, args):

@@ -39,6 +39,7 @@ from zyg.frontend.values import (
     same_heap,
 )
 from zyg.ir.core import Const, Instr, Rule, Value, plain_name
+from zyg.ir.plainly import get_plainly
 from zyg.ir.records import record, replace
 from zyg.ir.types import Array, cotangent_type
 from zyg.rules import keyword_only
@@ -248,10 +249,10 @@ def _raising_rule(forward: Evaluator) -> RulePair:
 
 def check_parameters(e: Evaluator, rule: UserRule, f: Any, count: int, keywords: tuple[str, ...], what: str) -> None:
     """Whether a rule, or what it returns, can be called with so many arguments."""
-    code = f.code if isinstance(f, FunctionValue) else getattr(f, "__code__", None)
+    code = f.code if isinstance(f, FunctionValue) else get_plainly(f, "__code__")
     if code is None:
         return
-    defaults = len(f.defaults) if isinstance(f, FunctionValue) else len(getattr(f, "__defaults__", None) or ())
+    defaults = len(f.defaults) if isinstance(f, FunctionValue) else len(get_plainly(f, "__defaults__") or ())
     takes_any = bool(code.co_flags & inspect.CO_VARARGS)
     if count > code.co_argcount and not takes_any or count + len(keywords) < code.co_argcount - defaults:
         raise Misuse(
@@ -264,7 +265,7 @@ def check_parameters(e: Evaluator, rule: UserRule, f: Any, count: int, keywords:
 
 def _positional(function: Any) -> int | None:
     """How many positional parameters a function has; None if it takes any number, or does not tell."""
-    code = getattr(function, "__code__", None)
+    code = get_plainly(function, "__code__")
     return None if code is None or code.co_flags & inspect.CO_VARARGS else code.co_argcount
 
 
@@ -320,7 +321,7 @@ def _rule_gradients(
         return [], [], {}
     entries = _keyword_entries(rule, given, named)
     # A call that leaves parameters to their defaults gives nothing to *args.
-    count = getattr(getattr(rule.function, "__code__", None), "co_argcount", 0)
+    count = getattr(get_plainly(rule.function, "__code__"), "co_argcount", 0)
     most = {count, count + len(keyword_only(rule.function))}
     if isinstance(given, TupleValue) and len(given.items) > len(own) and len(given.items) in most:
         given = TupleValue(given.items[: len(own)])  # entries for parameters that this call leaves to their defaults

@@ -213,6 +213,8 @@ def real_scalar(what: str, has_aux: bool = False) -> Callable[[Evaluator, Body],
             return
         if isinstance(v, ConflictValue):
             raise conflict(e, v)
+        if v is NONE and _may_raise(body):
+            raise e.refuse(f"the {what} of a function that raises, or else has the value None", hint="return a number")
         if isinstance(v, ComplexValue) and not all(issubclass(c, complex) for c in meeting.classes_of(v)):
             raise e.refuse(
                 f"the {what} of a function whose value is a real number on one path and a complex one on another",
@@ -237,6 +239,12 @@ def real_scalar(what: str, has_aux: bool = False) -> Callable[[Evaluator, Body],
         )
 
     return check
+
+
+def _may_raise(body: Body) -> bool:
+    """Whether the function may raise before it returns, which is what happens then."""
+    function = body.module.functions[body.name]
+    return any(i.op in ("raise", "reraise", "guard", "pycall") for _, i in function.instructions())
 
 
 def returns_nothing(body: Body) -> bool:

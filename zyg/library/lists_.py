@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from zyg.frontend import classes, dicts, growing, lists
 from zyg.frontend.functions import unchecked
 from zyg.frontend.scalars import scalar_value, to_int
-from zyg.frontend.values import NONE, Abstract, Known, Reference, TupleValue, known, reachable
+from zyg.frontend.type_names import class_of
+from zyg.frontend.values import NONE, Abstract, Known, Reference, TupleValue, describe, known, reachable
 from zyg.ir.core import const
 
 from .iterables import same_item
@@ -15,8 +16,6 @@ from .registry import emits, implements
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
-
-FALSE = Known(False)
 
 FALSE = Known(False)
 
@@ -313,8 +312,19 @@ def _super(e: Evaluator, *args: Abstract) -> Abstract:
     return classes.super_value(e, args)
 
 
-@emits(classes.no_operation)
-def _no_operation(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
+@emits(object.__init__)
+def _object_init(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
+    """Of a class with an `__init__` or `__new__` of its own, who takes arguments has to keep them to itself."""
+    if not args:
+        e.type_error("descriptor '__init__' of 'object' object needs an argument")
+    cls = class_of(e, args[0])
+    if not classes.is_object_class(cls):
+        raise e.refuse(f"object.__init__() of {describe(args[0], e.heap)}", hint="leave it out")
+    found = classes.look_up(e, cls, "__init__")
+    own = found is not None and found[1] is not object.__init__
+    if len(args) > 1 or keywords:
+        name = "object" if own else cls.__name__
+        e.type_error(f"{name}.__init__() takes exactly one argument (the instance to initialize)")
     return NONE
 
 

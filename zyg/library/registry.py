@@ -68,7 +68,6 @@ HOMES: dict[str, tuple[str, ...]] = {
     "scipy.special": ("special", "bessel", "hypergeometric"),
     "scipy.linalg": ("scipy_linalg", "scipy_matfuncs"),
     "zyg": ("derivatives", "reflection"),
-    "zyg.frontend.classes": ("lists_",),
     "zyg.library": (),  # its functions have their entries in their own modules
     "zyg.library.drivers": ("derivatives", "pullbacks", "tangents", "structured"),
     "zyg.library.hooks": ("reflection",),

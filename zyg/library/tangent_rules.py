@@ -36,6 +36,7 @@ from zyg.frontend.values import (
     same_heap,
 )
 from zyg.ir.core import Const, Instr, TangentRule, Value, const, plain_name
+from zyg.ir.plainly import get_plainly
 from zyg.ir.records import record
 from zyg.ir.types import Array, Type, cotangent_type
 from zyg.rules import rule_for
@@ -149,7 +150,7 @@ class _Inferred:
         target = self.rule.target
         if (
             isinstance(target, (FunctionType, type))
-            or isinstance(getattr(type(target), "__call__", None), FunctionType)  # noqa: B004
+            or isinstance(get_plainly(type(target), "__call__"), FunctionType)
             or transform_of(target)
             or registry.find(target)
             or rule_for(target)

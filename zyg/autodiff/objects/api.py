@@ -13,6 +13,7 @@ from zyg import collecting
 from zyg.autodiff.python import escaping
 from zyg.autodiff.python.dependence import flowing
 from zyg.autodiff.python.knowledge import begin, release, revalidate
+from zyg.ir.plainly import get_plainly
 
 from . import (
     calls,
@@ -127,7 +128,7 @@ def _apart(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments, with copies for arrays that are also other arguments, or that the function has by name: a gradient is by
     one array, and memory has one shadow.  That is right as long as none of them is written.  Other objects have one derivative,
     wherever they are."""
-    function = getattr(f, "__func__", f)
+    function = get_plainly(f, "__func__", f)
     seen: list[Any] = []
     if isinstance(function, FunctionType):
         held = _named(function).values() if function.__closure__ else _globals_of(function)
@@ -138,7 +139,7 @@ def _apart(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     for at, x in enumerate(args):
         if isinstance(x, np.ndarray):
             if any(isinstance(other, np.ndarray) and np.may_share_memory(x, other) for other in seen):
-                code = getattr(function, "__code__", None)
+                code = get_plainly(function, "__code__")
                 if isinstance(code, CodeType) and any(x is other for other in seen) and _asks_identity(code):
                     raise ValueError(
                         f"argument {at} is an array that the function also has by another name, and `is` is asked there, where its "
@@ -248,7 +249,7 @@ class Pullback:
                     gradients[k] = zeros.completed(self._forms[k], gradients[k], paths)
 
     def __repr__(self) -> str:
-        name = getattr(self._function, "__qualname__", None) or repr(self._function)
+        name = get_plainly(self._function, "__qualname__") or repr(self._function)
         return f"<pullback of {name}>"
 
 

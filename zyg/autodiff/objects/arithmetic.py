@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from zyg.autodiff import objects
+from zyg.ir.plainly import is_in_class
 
 from . import foreign, later
 from .cotangents import SCALARS, accumulate, is_number, real_like
@@ -318,7 +319,7 @@ def method_of(x: Any, name: str) -> Any:
     method = find_special(type(x), name)
     if method is None or not is_python(method):
         return None
-    return method if not hasattr(type(method), "__get__") else method.__get__(x, type(x))
+    return method if not is_in_class(type(method), "__get__") else method.__get__(x, type(x))
 
 
 # A class that has one of these is asked by NumPy.
@@ -329,7 +330,7 @@ _OF_ARRAYS = (
 
 def _is_array(cls: type) -> bool:
     """Whether NumPy asks the class, or makes an array of the items of its objects."""
-    return any(hasattr(cls, n) for n in _OF_ARRAYS) or (hasattr(cls, "__len__") and hasattr(cls, "__getitem__"))
+    return any(hasattr(cls, n) for n in _OF_ARRAYS) or (is_in_class(cls, "__len__") and is_in_class(cls, "__getitem__"))
 
 
 @passes()

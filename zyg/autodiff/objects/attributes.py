@@ -28,6 +28,7 @@ import numpy as np
 from zyg import tracebacks
 from zyg.backend.pullbacks import in_field
 from zyg.errors import Unsupported
+from zyg.ir.plainly import is_in_class, own_attributes
 
 from ..identity import ByIdentity
 from . import calls, classes, dates, foreign, later, native, numpy_
@@ -232,7 +233,7 @@ def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
     if kind is GetSetDescriptorType:
         return _foreign(x, name, cls)
     y = getattr(x, name)
-    if hasattr(kind, "__get__"):
+    if is_in_class(kind, "__get__"):
         if isinstance(y, MethodType) or isinstance(y, _BOUND) and y.__self__ is x:
             return y, (run_bound_method, y) if issubclass(type(x), (tuple, *NUMERIC)) else None
         if kind.__name__ == "_tuplegetter":  # a field of a named tuple
@@ -246,7 +247,7 @@ def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
             if tuple.__getitem__(x, index) is y:  # a field of a sequence of C code, `time.struct_time`
                 return y, (in_field, index, len(x))
         return _foreign(x, name, cls)
-    held = getattr(x, "__dict__", None)
+    held = own_attributes(x)
     if held is not None and name in held:
         return y, (run_attr, x, name)
     return y, (run_attr, _owner(cls, name), name)
@@ -358,11 +359,11 @@ def of_class(x: type, name: str) -> tuple[Any, Any]:
     """A class attribute. Its number may have been set by code that is differentiated."""
     found = find(type(x), name)
     held = find(x, name)
-    if found is not None and (held is None or hasattr(type(found), "__set__")):
+    if found is not None and (held is None or is_in_class(type(found), "__set__")):
         made = by_descriptor(x, name, type(x), found)
         if made is not None:
             return made
-    if held is not None and is_python(find(type(held), "__get__")) and not hasattr(type(found), "__set__"):
+    if held is not None and is_python(find(type(held), "__get__")) and not is_in_class(type(found), "__set__"):
         y, back = calls.call(find(type(held), "__get__").__get__(held, type(held)), (None, x))
         return y, None if back is None else (_run_of_class, back)
     if held is None and found is None and is_python(find(type(x), "__getattr__")):

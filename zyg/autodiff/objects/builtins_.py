@@ -18,6 +18,7 @@ import numpy as np
 
 from zyg import asking
 from zyg.autodiff import objects
+from zyg.ir.plainly import own_attributes
 from zyg.remedies import remedy
 
 from ..trying import bodies
@@ -250,7 +251,7 @@ def _vars(*args: Any) -> tuple[Any, Any]:
     x, *others = args
     if others:
         raise TypeError(f"vars expected at most 1 argument, got {len(args)}")
-    if objects.attributes.plain_lookup(type(x)) and not hasattr(x, "__dict__"):
+    if objects.attributes.plain_lookup(type(x)) and not (own_attributes(x) is not None):
         vars(x)  # a TypeError
     return shift(objects.attributes.record_getattr(x, "__dict__"))
 

@@ -27,6 +27,7 @@ from zyg.autodiff import objects
 from zyg.autodiff.identity import ByIdentity, lasts, note
 from zyg.backend.pulls import TABLES
 from zyg.errors import Unsupported
+from zyg.ir.plainly import get_plainly, is_in_class, own_attributes
 from zyg.library import registry
 from zyg.transforms import transform_of
 
@@ -83,7 +84,7 @@ def known_code(code: CodeType) -> Callable[[Handler], Handler]:
 
 
 def _of_numpy(f: Any) -> bool:
-    return isinstance(f, np.ufunc) or (str(getattr(f, "__module__", None)).partition(".")[0] == "numpy" and callable(f))
+    return isinstance(f, np.ufunc) or (str(get_plainly(f, "__module__")).partition(".")[0] == "numpy" and callable(f))
 
 
 def method(cls: type, *names: str, exact: bool = False) -> Callable[[Handler], Handler]:
@@ -473,7 +474,7 @@ def _method_handler(cls: type, name: str, f: Any) -> Handler:
     if cls in DATES:
         handler = objects.dates.method(cls, name)
     else:
-        handler = None if numpy_.of_objects(getattr(f, "__self__", None)) else method_handler(cls, name)
+        handler = None if numpy_.of_objects(get_plainly(f, "__self__")) else method_handler(cls, name)
     if handler is None and cls in objects.matches.OF_TEXT:
         handler = objects.matches.method(cls, name, functools.partial(_method_of, name))
     if handler is not None and (cls, name) not in METHODS and _counts_otherwise(cls):
@@ -635,6 +636,8 @@ def _by_type(f: Any) -> Handler:
         return functools.partial(objects.stdlib_.call_cached, f)
     if type(f) is functools.partial:
         return functools.partial(objects.functools_.call_partial, f)
+    if type(f) is staticmethod:
+        return functools.partial(_call_static, f)
     if type(f) is types.GenericAlias:
         return functools.partial(call_alias, f)
     if isinstance(f, weakref.ref) and objects.arithmetic.find(type(f), "__call__") is weakref.ref.__call__:
@@ -652,16 +655,21 @@ def call_object(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         return y, None if back is None else (run_shifted, back)
     if found is not None and is_differentiable_callable(found):
         return call(found.__get__(f, type(f)), args, kwargs)
-    if found is not None and not hasattr(type(found), "__get__"):  # that of typing.NewType
+    if found is not None and not is_in_class(type(found), "__get__"):  # that of typing.NewType
         return call(found, args, kwargs)
     return call_foreign(f, *args, **kwargs)
+
+
+@passes()
+def _call_static(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    return call(f.__func__, args, kwargs)
 
 
 @passes()
 def call_alias(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """`list[float](...)` makes a list, which may remember the alias."""
     y, back = call(f.__origin__, args, kwargs)
-    if getattr(y, "__dict__", None) is not None and not isinstance(y, type):
+    if own_attributes(y) is not None and not isinstance(y, type):
         y.__dict__["__orig_class__"] = f
     return y, back
 

@@ -13,6 +13,7 @@ from types import CellType, FunctionType
 from typing import Any
 
 from zyg.errors import Unsupported
+from zyg.ir.plainly import get_plainly
 
 from . import anew, builtins_, calls, cells, foreign, functions, later, reentry, scattering, structure, subscripts
 from .arithmetic import find, is_python
@@ -138,7 +139,7 @@ def metaclass(bases: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
             meta = other
         elif not issubclass(meta, other):
             return None  # there is none, as Python will say
-    owner = next((c for c in getattr(meta, "__mro__", ()) if "__prepare__" in vars(c)), None)
+    owner = next((c for c in get_plainly(meta, "__mro__", ()) if "__prepare__" in vars(c)), None)
     return meta if owner is type else None
 
 
@@ -282,7 +283,7 @@ def with_known_code(cls: type) -> None:
     """Let methods that the library wrote for a class have the code objects of those that it wrote before, if they are equal. A class
     that a function makes anew at each call has the same ones each time, but code is known by identity."""
     for held in vars(cls).values():
-        f = getattr(held, "__func__", held)
+        f = get_plainly(held, "__func__", held)
         if type(f) is FunctionType and f.__code__.co_filename == "<string>":
             if len(_written) >= _MANY:
                 _written.clear()

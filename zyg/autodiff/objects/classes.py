@@ -20,6 +20,7 @@ import numpy as np
 from zyg import tracebacks
 from zyg.autodiff import objects
 from zyg.errors import Unsupported
+from zyg.ir.plainly import get_plainly, is_in_class
 
 from ..identity import ByIdentity
 from . import calls, effects, foreign, later, structure
@@ -39,7 +40,7 @@ def construct(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
                 kwargs = {**kwargs, "module": foreign.module_of_caller()}
             made = cls(*args, **kwargs)
             return made, _back_of_enumeration(made, args, kwargs) if isinstance(made, type) else None  # (else a member)
-        if not hasattr(type(call), "__get__"):  # that of a TypedDict is `dict`
+        if not is_in_class(type(call), "__get__"):  # that of a TypedDict is `dict`
             return calls.call(call, args, kwargs)
         if is_python(call):
             return calls.call(call.__get__(cls, type(cls)), args, kwargs)
@@ -98,8 +99,7 @@ def make_as_it_is(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     else:
         made, new_back = _call_new(new, (cls, *args), kwargs)
     init_back = None
-    if isinstance(made, cls) and init is not object.__init__:
-        init = find(type(made), "__init__")
+    if isinstance(made, cls) and (init := find(type(made), "__init__")) is not object.__init__:
         y, init_back = _call_init(init.__get__(made, type(made)), args, kwargs, new_back)
         if y is not None:
             raise TypeError(f"__init__() should return None, not '{type(y).__name__}'")
@@ -147,7 +147,7 @@ def _with_callback(make: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     if isinstance(args[0], type):  # classes go when the garbage collector finds them, whatever holds them
         return make(*args, **kwargs), None
     for f in (args[2:] if make is weakref.finalize and kwargs else args)[1:]:
-        for function in effects.functions_in(getattr(f, "__func__", f)):
+        for function in effects.functions_in(get_plainly(f, "__func__", f)):
             _check_late(function, None, f"a callback of {make.__name__}, {function.__name__}, which changes something")
     made, cls = make(*args, **kwargs), type(args[0])
     if issubclass(cls, _FLOWING) or make is weakref.proxy and not _is_used_by_names(cls):
@@ -584,7 +584,7 @@ def _set_by_object(x: Any, name: str, value: Any) -> tuple[Any, Any]:
     known = plainly_set.get(name) if type(name) is str else None
     if known is None or cls not in known:
         found = find(cls, name)
-        if found is not None and hasattr(type(found), "__set__") and type(found) is not types.MemberDescriptorType:
+        if found is not None and is_in_class(type(found), "__set__") and type(found) is not types.MemberDescriptorType:
             back = objects.attributes.set_plainly(x, name, value)
             return None, None if back is None else (_run_set_by_descriptor, back)
         later.knowledge.note_set_plainly(cls, name)
@@ -630,7 +630,7 @@ def _type_getattribute(x: type, name: str) -> tuple[Any, Any]:
 
 @calls.method(object, "__init__")
 def _object_init(x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    object.__init__(x)
+    object.__init__(x, *args, **kwargs)
     return None, None
 
 

@@ -8,6 +8,7 @@ from collections import deque
 from typing import Any
 
 from zyg.autodiff import objects
+from zyg.ir.plainly import is_in_class
 
 from . import construction, item_methods, reentry
 from .arithmetic import OF_CONTAINERS
@@ -183,7 +184,7 @@ def extended(a: list[Any], b: list[Any]) -> tuple[Any, Any]:
 def inplace(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
     """(value, back) of an in-place operator on containers; None if it is something else."""
     if isinstance(a, (list, deque, array.array)):
-        if op == "add" and hasattr(type(b), "__radd__"):
+        if op == "add" and is_in_class(type(b), "__radd__"):
             return None  # asked before the list, as arrays are: the sum becomes an array
         if op == "add":
             bounded = isinstance(a, deque) and a.maxlen is not None  # items fall out at the other end

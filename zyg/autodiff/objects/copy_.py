@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import builtins_, calls, dates, filling, foreign, iteration, structure
-from .arithmetic import method_of
+from .arithmetic import find, method_of
 from .calls import known
 from .cotangents import INERT, is_number
 
@@ -32,6 +32,11 @@ def _copy(x: Any) -> tuple[Any, Any]:
 @known(copy.deepcopy)
 def _deepcopy(x: Any, memo: Any = None) -> tuple[Any, Any]:
     memo = {} if memo is None else memo
+    method = method_of(x, "__deepcopy__")
+    if method is not None and id(x) not in memo and not isinstance(x, iteration.Iterator):
+        y, back = calls.call(method, (memo,))
+        memo[id(x)] = y
+        return builtins_.shift((y, back))
     inside = _within(x, {})
     for old in inside:
         _refuse_own_ways(old, "copy.deepcopy", ("__deepcopy__", *_COPYING))
@@ -64,7 +69,7 @@ def _refuse_own_ways(x: Any, name: str, methods: tuple[str, ...]) -> None:
             "make a list of what it gives, or use itertools.tee",
         )
     for method in (*methods, *next((names for base, names in _ITEMS.items() if issubclass(cls, base)), ())):
-        found = getattr(cls, method, None)
+        found = find(cls, method)
         if type(found) is FunctionType and found.__module__.partition(".")[0] not in sys.stdlib_module_names:
             foreign.refuse(
                 f"{name} of a {cls.__qualname__}, whose {method} says how it is copied",

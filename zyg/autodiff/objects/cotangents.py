@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from zyg.backend import pulls
+from zyg.ir.plainly import get_plainly
 
 from ..identity import ByIdentity
 
@@ -251,7 +252,7 @@ def numbers_of(x: Any, places: tuple[int | str, ...]) -> _Numbers:
 
 def _find_numbers(cls: Any, count: int, places: tuple[int | str, ...]) -> _Numbers:
     known, several = _places_of(cls)
-    fields = getattr(cls, "_fields", None) or getattr(cls, "__match_args__", ())  # (of C code's: `time.struct_time`)
+    fields = get_plainly(cls, "_fields") or getattr(cls, "__match_args__", ())  # (of C code's: `time.struct_time`)
     numbers = [
         at if type(at) is int else known[at] if at in known else fields.index(at) if at in fields else None
         for at in places

@@ -12,6 +12,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from zyg.autodiff.identity import note
+from zyg.ir.plainly import get_plainly
 
 from . import calls, class_statements
 from .arithmetic import find
@@ -84,7 +85,7 @@ _MAKE = _Example._make.__func__.__code__
 @calls.known_code(_Example._replace.__code__)
 def _replace_fields(old: Any, /, **changes: Any) -> tuple[Any, Any]:
     cls, names = type(old), tuple(changes)
-    make, fields = find(cls, "_make"), getattr(cls, "_fields", ())
+    make, fields = find(cls, "_make"), get_plainly(cls, "_fields", ())
     known = _copies.get((cls, names))
     if known is None or known[0] is not make:
         usual = type(make) is classmethod and make.__func__.__code__ is _MAKE

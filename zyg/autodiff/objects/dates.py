@@ -18,6 +18,7 @@ from types import FunctionType, MethodDescriptorType, ModuleType
 from typing import Any
 
 from zyg.errors import Unsupported
+from zyg.ir.plainly import own_attributes
 
 from . import arithmetic, calls, foreign, iteration
 from .cotangents import DATES, INERT, Refused, refused_in
@@ -107,7 +108,7 @@ def inside(values: Any) -> list[Any]:
             work.extend((*dict.keys(x), *dict.values(x)))
         elif not issubclass(t, (type, ModuleType, FunctionType)):
             seen.add(id(x))
-            own = getattr(x, "__dict__", None)
+            own = own_attributes(x)
             work.extend(own.values() if type(own) is dict else ())
     return list(found.values())
 

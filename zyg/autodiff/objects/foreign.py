@@ -29,6 +29,7 @@ from zyg.autodiff import objects
 from zyg.errors import Unsupported
 from zyg.homes import public_module
 from zyg.ir.core import Position
+from zyg.ir.plainly import get_plainly
 
 from . import memory
 from .cotangents import INERT, Refused, is_closed, is_number, refused_in
@@ -160,13 +161,13 @@ _OF_UFUNCS = "numpy", "scipy.special"
 
 def name_of(function: Any) -> str:
     """How to name a callable in a message, with its module if that is needed to find it."""
-    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
+    name = get_plainly(function, "__qualname__") or get_plainly(function, "__name__")
     if not isinstance(name, str):
         return f"a {type(function).__name__}"
-    module = getattr(function, "__module__", None)
+    module = get_plainly(function, "__module__")
     if module is None and isinstance(function, np.ufunc):  # it does not say
         module = next((m for m in _OF_UFUNCS if getattr(sys.modules.get(m), name, None) is function), None)
-    owner = getattr(function, "__self__", None)
+    owner = get_plainly(function, "__self__")
     if owner is not None and not isinstance(owner, type) and not isinstance(module, str):
         return name
     if not isinstance(module, str) or module in ("builtins", "__main__"):

@@ -11,6 +11,7 @@ import numpy as np
 from zyg.autodiff import objects
 from zyg.errors import Unsupported
 from zyg.homes import home
+from zyg.ir.plainly import get_plainly
 from zyg.remedies import rule_of
 
 from . import foreign, library_calls, memory, user_rules
@@ -66,7 +67,7 @@ def call_foreign(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     made = library_calls.call_entry(f, args, kwargs)
     if made is not None:
         return made
-    return run_foreign(f, foreign.name_of(f), getattr(f, "__self__", f), args, kwargs)
+    return run_foreign(f, foreign.name_of(f), get_plainly(f, "__self__", f), args, kwargs)
 
 
 def _run_consumer(f: Any, name: str, owner: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
@@ -193,7 +194,7 @@ _FUNCTIONS = frozenset(map(type, _WRITING))
 def _written(f: Any, owner: Any, args: Any, kwargs: Any) -> list[np.ndarray]:
     """The arrays that NumPy's functions say they write to."""
     into = [kwargs.get("out")]
-    name = getattr(f, "__name__", "")
+    name = get_plainly(f, "__name__", "")
     if name == "put" and isinstance(owner, np.ndarray):
         into.append(owner)
     elif type(f) in _FUNCTIONS and f in _WRITING:

@@ -12,6 +12,7 @@ import numpy as np
 from zyg.autodiff import objects
 from zyg.errors import Unsupported
 from zyg.gradient_classes import closure_gradient_class, gradient_class
+from zyg.ir.plainly import get_plainly, own_attributes
 
 from .cotangents import Refused
 from .shadows import shadow_dtype
@@ -31,7 +32,7 @@ def _check_attributes(x: Any, shadows: Any) -> None:
     if type(x) in _WITHOUT_ATTRIBUTES:
         return
     for name, c in (shadows.attributes_of(x) or {}).items():
-        if c is not None and isinstance(name, str) and name in getattr(x, "__dict__", ()):
+        if c is not None and isinstance(name, str) and name in (own_attributes(x) or ()):
             raise Unsupported(
                 f"a derivative by the attribute `{name}` of a {type(x).__qualname__}, a container whose gradient is by its items",
                 hint="pass what the attribute holds by itself, or hold the container in an attribute of a plain class",
@@ -80,7 +81,7 @@ def _tuple(form: Form, d: Any, shadows: Any, take: bool) -> Any:
         parts = [gather(f, None if d is None else d[k], shadows, take) for k, f in enumerate(forms)]
     if all(p is None for p in parts):
         return None
-    names = getattr(type(x), "_fields", None)
+    names = get_plainly(type(x), "_fields")
     return tuple(parts) if names is None else gradient_class(type(x), tuple(names))(*parts)
 
 
@@ -260,7 +261,7 @@ def dense(form: Form, c: Any) -> Any:
         return [0.0] * form[2] if c is None else c
     if kind in ("tuple", "list"):
         parts = [dense(f, None if c is None else c[k]) for k, f in enumerate(form[2])]
-        names = getattr(type(form[1]), "_fields", None)
+        names = get_plainly(type(form[1]), "_fields")
         if names is not None:
             return gradient_class(type(form[1]), tuple(names))(*parts)
         return tuple(parts) if kind == "tuple" else parts

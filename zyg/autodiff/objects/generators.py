@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 from zyg.autodiff import objects
 from zyg.autodiff.identity import ByIdentity
 from zyg.errors import Unsupported
+from zyg.ir.plainly import get_plainly
 
 from . import foreign, later, sources
 from .iteration import Iterator
@@ -371,7 +372,7 @@ def _delegates(code: CodeType) -> bool:
     """Whether there is `yield from` in a generator, by the code of its forward half."""
     found = _DELEGATES.get(id(code))
     if found is None:
-        calls = any(getattr(x, "__module__", None) == _DELEGATION for x in code.co_consts)
+        calls = any(get_plainly(x, "__module__") == _DELEGATION for x in code.co_consts)
         found = calls or any(instr.opname == "SEND" for instr in dis.get_instructions(code))
         _DELEGATES.note(code, found)
     return found

@@ -11,6 +11,7 @@ from typing import Any
 
 from zyg.autodiff import objects
 from zyg.errors import Unsupported
+from zyg.ir.plainly import is_in_class
 
 from ..trying import bodies
 from . import (
@@ -717,7 +718,7 @@ def _tee(iterable: Any, n: int = 2) -> tuple[Any, Any]:
 def _tee_of_steps(iterable: Any, n: int) -> tuple[Any, Any]:
     """The same of an instance of a user's class."""
     iterator, back = calls.call(keeping_items.begun_twice, (iterable,))
-    if hasattr(type(iterator), "__copy__") and objects.stepped.has_steps(iterator):
+    if is_in_class(type(iterator), "__copy__") and objects.stepped.has_steps(iterator):
         raise Unsupported(
             f"`itertools.tee` of a {type(iterator).__name__}, which has a method `__copy__`",
             foreign.position_of(foreign.caller()),

@@ -16,6 +16,7 @@ import numpy as np
 import zyg
 from zyg.errors import Unsupported
 from zyg.fallback import check_reading, kinds_of, native_pullback, why_not_native
+from zyg.ir.plainly import get_plainly, has_plainly
 from zyg.library import registry
 
 from . import foreign, native, scattering, structure, user_rules
@@ -45,7 +46,7 @@ class _Call:
 
 def knows(f: Any) -> bool:
     """Whether the library has an entry for a function, or a method of an array."""
-    owner = getattr(f, "__self__", None)
+    owner = get_plainly(f, "__self__")
     return registry.find(f) is not None or (
         isinstance(owner, (np.ndarray, np.ufunc)) and registry.method(type(owner), f.__name__) is not None
     )
@@ -53,7 +54,7 @@ def knows(f: Any) -> bool:
 
 def recognised(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call | None:
     """A call as one of a function that the library has, None if it has not, or if something is given that has no place there."""
-    owner: Any = getattr(f, "__self__", None)
+    owner: Any = get_plainly(f, "__self__")
     method = isinstance(owner, (np.ndarray, np.ufunc))
     entry = registry.method(type(owner), f.__name__) if method else registry.find(f)
     if entry is None or entry.module in _EFFECTS:
@@ -225,7 +226,7 @@ def _in_types_of(like: Any, value: Any) -> Any:
     """A value, or its cotangent, in the types that another one has."""
     if isinstance(value, (tuple, list)):
         items = map(_in_types_of, like, value)
-        return type(like)(*items) if hasattr(like, "_fields") else type(like)(items)
+        return type(like)(*items) if has_plainly(like, "_fields") else type(like)(items)
     return value.astype(like.dtype) if isinstance(like, np.ndarray) else type(like)(value)
 
 

@@ -10,6 +10,8 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from zyg.ir.plainly import get_plainly
+
 from .cotangents import INERT
 
 OF_TEXT = frozenset({re.Pattern, re.Match, io.StringIO, struct.Struct})
@@ -21,7 +23,7 @@ _ITERATORS = type(re.finditer("", ""))  # which `iter(f, sentinel)` gives, too
 
 def _searching(iterator: Any) -> Any:
     """What the steps of such an iterator are a method of; nothing once it is over."""
-    return getattr(iterator.__reduce__()[1][0], "__self__", None)
+    return get_plainly(iterator.__reduce__()[1][0], "__self__")
 
 
 _SCANNERS = type(_searching(re.finditer("", "")))

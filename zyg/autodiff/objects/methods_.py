@@ -18,7 +18,7 @@ from . import calls, construction, draining, iteration, keys, later, reentry, su
 from .arithmetic import RECORD, RULES, find, is_python, number_back
 from .builtins_ import ask, shift
 from .calls import method
-from .cotangents import INERT, NUMBERS, all_real
+from .cotangents import INERT, NUMBERS, all_real, is_number
 from .filling import order_of
 from .iteration import Iterator
 from .passing import passes
@@ -218,6 +218,14 @@ def _permuted(x: Any, order: Any, shadows: Any) -> list[Any] | None:
     return result
 
 
+@method(types.MethodType, "__call__", exact=True)
+def _method_call(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    if is_number(f.__self__) or isinstance(f.__self__, tuple):  # whose cotangent flows: no object of it is here
+        return calls.call_foreign(f.__call__, *args, **kwargs)
+    return calls.call(f, args, kwargs)
+
+
+@method(types.BuiltinFunctionType, "__call__", exact=True)
 @method(types.FunctionType, "__call__", exact=True)
 def _function_call(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     return calls.call(f, args, kwargs)
@@ -236,7 +244,7 @@ query_methods(frozenset, "__len__", "__contains__", "__repr__", "__eq__", "isdis
 query_methods(deque, "index", "count", "__len__", "__contains__", "__repr__", "__eq__")
 query_methods(object, "__repr__", "__str__", "__format__", "__hash__", "__eq__", "__ne__", "__sizeof__", "__dir__")
 query_methods(int, "bit_length", "bit_count", "to_bytes")
-query_methods(float, "is_integer", "hex", "__repr__", "__format__", "__str__")
+query_methods(float, "is_integer", "hex", "__repr__", "__format__", "__str__", "__int__", "__trunc__", "__bool__")
 query_methods(range, "index", "count", "__len__", "__contains__")
 
 
@@ -321,12 +329,18 @@ def _run_conjugate(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if d is None else (complex(d).conjugate(),)
 
 
-@method(float, "conjugate")
-def _same_number(x: Any) -> tuple[Any, Any]:
-    return x, (_run_self,)
+def _same_number(cls: type, name: str) -> None:
+    """A method that gives the number itself, as one of the builtin class."""
+    compute = getattr(cls, name)
+
+    @method(cls, name)
+    def same(x: Any) -> tuple[Any, Any]:
+        return compute(x), (_run_self,)
 
 
-method(int, "conjugate")(_same_number)
+for _cls in (float, int):
+    _same_number(_cls, "conjugate")
+    _same_number(_cls, "__float__")
 
 
 def _run_self(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from zyg.autodiff import objects
+from zyg.ir.plainly import is_in_class
 
 from . import foreign, memory, numpy_arguments
 from .cotangents import Refused, is_number
@@ -193,7 +194,9 @@ def _is_sequence(cls: type) -> bool:
         cls, _BUFFERS
     ):
         return False
-    return hasattr(cls, "__len__") and hasattr(cls, "__getitem__") and not any(hasattr(cls, p) for p in _PROTOCOLS)
+    return (
+        is_in_class(cls, "__len__") and is_in_class(cls, "__getitem__") and not any(hasattr(cls, p) for p in _PROTOCOLS)
+    )
 
 
 def _is_converted(cls: type) -> bool:
@@ -440,19 +443,52 @@ def binary(op: str, a: Any, b: Any) -> tuple[Any, Any]:
         if isinstance(this, np.ndarray):
             continue
         opaque = foreign.is_opaque(this)
-        if getattr(type(this), "__array_ufunc__", True) is None or (opaque and this is a):
+        if opaque if this is a else leaves_to(a, b):
             made = arithmetic.by_methods(op, a, b)
             if made is not None:
                 return made
         if opaque:
-            what = f"the derivative of `{op}` of an array and a {type(this).__name__}"
-            return foreign.result(arithmetic.FUNCTIONS[op](a, b), what, "use arrays only", (a, b))
+            return arithmetic.unknown(op, a, b, arithmetic.FUNCTIONS[op])
     if op == "matmul":
         return matmul(a, b)
     u = OPERATORS.get(op)
     if u is None:
         return arithmetic.FUNCTIONS[op](a, b), None
     return elementwise(u, a, b)
+
+
+def leaves_to(a: np.ndarray, b: Any, inplace: bool = False) -> bool:
+    """Whether the operators of arrays leave what stands behind them to its own methods: because it has no `__array_ufunc__` by its own
+    account, or says nothing of that and has the higher `__array_priority__`.
+
+    >>> class Asked:
+    ...     __array_priority__ = 1.0
+    >>> leaves_to(np.zeros(2), Asked()), leaves_to(np.zeros(2), 1.0)
+    (True, False)
+    """
+    cls = type(b)
+    if not cls.__flags__ & _HEAP:
+        return False
+    for c in cls.__mro__:
+        if "__array_ufunc__" in c.__dict__:
+            return c.__dict__["__array_ufunc__"] is None and not inplace
+    if isinstance(b, type(a)) and not inplace:
+        return False  # which CPython has asked first
+    priority = objects.arithmetic.find(cls, "__array_priority__")
+    if not is_in_class(type(priority), "__set__"):
+        priority = _held_by(b).get("__array_priority__", priority)
+    return isinstance(priority, (int, float)) and priority > a.__array_priority__
+
+
+_HEAP = 1 << 9
+
+
+def _held_by(x: Any) -> Any:
+    """The attributes that an object has by itself."""
+    try:
+        return object.__getattribute__(x, "__dict__")
+    except AttributeError:
+        return {}
 
 
 def unary(op: str, a: np.ndarray) -> tuple[Any, Any]:
@@ -475,6 +511,10 @@ def inplace(op: str, a: np.ndarray, b: Any) -> tuple[Any, Any]:
         if method is not None:
             return calls.call(method, (b,))
         return foreign.result(arithmetic.INPLACE[op](a, b), *OF_OBJECTS, (a, b))
+    if leaves_to(a, b, inplace=True):
+        return binary(op, a, b)
+    if foreign.is_opaque(b):
+        return calls.call_foreign(arithmetic.INPLACE[op], a, b)
     watched = memory.writing(a)
     if op == "matmul":
         y, back = matmul(a, b)

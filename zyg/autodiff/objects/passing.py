@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType
 from typing import Any, TypeVar, cast
 
+from zyg.ir.plainly import get_plainly
+
 from . import later
 
 # What is put around a pullback, (what runs it, what that takes besides), from outside; by the variables of the frame. None: not known.
@@ -90,7 +92,7 @@ def hands_on_code(code: CodeType) -> None:
 def innermost(back: Any) -> Any:
     """The pullback of the call whose value has been handed on to where `back` is, also by functions that return what they call."""
     while type(back) is tuple:
-        code = getattr(back[0], "__code__", None)  # (some are of native code)
+        code = get_plainly(back[0], "__code__")  # (some are of native code)
         if code is None:
             break
         at = 1 if id(code) in _handing_on else later.compile.hands_on_at(code)

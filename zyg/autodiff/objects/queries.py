@@ -16,6 +16,7 @@ import numpy as np
 
 from zyg.backend.phrases import HASHED
 from zyg.errors import Unsupported
+from zyg.ir.plainly import get_plainly
 
 from ..identity import note
 from ..trying import bodies
@@ -453,7 +454,7 @@ _OF_DATACLASSES = vars(_Example)["__repr__"].__code__
 
 def _tells_fields(method: Any, x: Any) -> bool:
     """Whether a `__repr__` is one that the library has written, and runs no code of the user's: what the fields hold is plain."""
-    written = getattr(method, "__wrapped__", None)
+    written = get_plainly(method, "__wrapped__")
     if type(written) is not FunctionType or written.__code__.co_filename != "<string>":
         return False
     names = fields_apart.names_of(type(x))

@@ -17,6 +17,7 @@ import numpy as np
 from zyg.autodiff.identity import ByIdentity
 from zyg.autodiff.trying import bodies
 from zyg.backend.cpython import type_version
+from zyg.ir.plainly import own_attributes
 
 from .cotangents import FIELD
 from .effects import changes, functions_in
@@ -168,7 +169,7 @@ _NOTHING = object()
 
 def _held(x: Any, name: str) -> Any:
     """What an object, or its class, holds under a name; not what code gives for it."""
-    own = getattr(x, "__dict__", {})
+    own = own_attributes(x) or {}
     if name in own:
         return own[name]
     found = getattr_static(type(x), name, _NOTHING)

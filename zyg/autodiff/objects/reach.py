@@ -33,6 +33,7 @@ import numpy as np
 
 from zyg.backend.phrases import HASHED
 from zyg.errors import Unsupported
+from zyg.ir.plainly import has_plainly, own_attributes
 
 from ..identity import note
 from . import arithmetic, calls, foreign, iteration, structure
@@ -188,10 +189,10 @@ def _held(x: Any, t: type) -> Iterable[Any]:
     if issubclass(t, BaseException):  # not where it was raised, with all variables of the functions there
         return [v for v in gc.get_referents(x) if not isinstance(v, (TracebackType, type))]
     if module.partition(".")[0] in foreign.FOREIGN_PACKAGES:
-        return list(getattr(x, "__dict__", {}).values())
+        return list((own_attributes(x) or {}).values())
     methods = _methods_of(t)
     if methods.told:
-        return [v for v in getattr(x, "__dict__", {}).values() if not _is_aside(type(v))]
+        return [v for v in (own_attributes(x) or {}).values() if not _is_aside(type(v))]
     if not methods.every:  # not of Python
         return _held_in_c(x)
     return ()
@@ -386,7 +387,7 @@ def _calculates(x: Any) -> bool:
     known = _methods_of(type(x))
     if known.reads is None or not known.every:
         return False
-    held = getattr(x, "__dict__", None)
+    held = own_attributes(x)
     if type(held) is dict:
         if not PLAIN.issuperset(map(type, held.values())):
             return False
@@ -394,7 +395,7 @@ def _calculates(x: Any) -> bool:
             return False  # it may hold a function in the place of a method
         if not type(x).__dictoffset__:
             return True
-    names = structure.fields_of(x) if held is None or hasattr(type(x), "__slots__") else ()
+    names = structure.fields_of(x) if held is None or has_plainly(type(x), "__slots__") else ()
     return all(type(getattr(x, name, None)) in PLAIN for name in names)
 
 

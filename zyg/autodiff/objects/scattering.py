@@ -12,6 +12,7 @@ import numpy as np
 
 from zyg.errors import Misuse, excerpt
 from zyg.gradient_classes import closure_gradient_class
+from zyg.ir.plainly import get_plainly
 from zyg.named import UnknownName, by_names
 
 from . import foreign
@@ -58,7 +59,7 @@ def _scatter_numbers(form: Form, c: Any, shadows: Any, what: str) -> None:
 
 
 def _scatter_tuple(form: Form, c: Any, shadows: Any, what: str) -> Any:
-    names = None if type(c) is tuple else getattr(type(form[1]), "_fields", None)
+    names = None if type(c) is tuple else get_plainly(type(form[1]), "_fields")
     named = None if names is None else _by_names(c, names, what)
     parts = _sequence(c, len(form[2]), what) if named is None else [named.get(n) for n in names or ()]
     flowing = tuple([scatter(f, p, shadows, f"{what}[{k}]") for k, (f, p) in enumerate(zip(form[2], parts))])

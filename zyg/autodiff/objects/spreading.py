@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from types import FunctionType
 from typing import Any
 
+from zyg.ir.plainly import is_in_class
+
 from . import adapters, reentry, unpacking
 from .backs import run
 from .calls import call
@@ -55,7 +57,7 @@ def _spread_items(f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         items = tuple(args)
         y, back = record_spread(f, items, kwargs)
         return y, None if back is None else (run_spread_list, back, args)
-    if not hasattr(type(args), "__iter__") and not hasattr(type(args), "__getitem__"):
+    if not is_in_class(type(args), "__iter__") and not is_in_class(type(args), "__getitem__"):
         f(*args)  # CPython says what is wrong with it
     items, items_back = unpacking.with_rest(args, 0, 0, True)
     with reentry.undone((_run_taken, items_back)):

@@ -9,6 +9,8 @@ import statistics
 from collections.abc import Callable
 from typing import Any
 
+from zyg.ir.plainly import has_plainly
+
 from . import calls, conversions, draining, effects, iteration, reach
 from .arithmetic import find, is_python
 from .calls import known
@@ -76,7 +78,7 @@ def _rounded(target: Callable[..., Any], function: Callable[..., Any]) -> Callab
 
     def handler(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         given = [x for x in (*args, *kwargs.values()) if not (x is None or type(x) in (str, bool) or is_number(x))]
-        if any(isinstance(x, iteration.Iterator) or not hasattr(x, "__len__") or _changes(x) for x in given):
+        if any(isinstance(x, iteration.Iterator) or not has_plainly(x, "__len__") or _changes(x) for x in given):
             return calls.call_foreign(target, *args, **kwargs)
         y = target(*args, **kwargs)
         return y, calls.call(function, args, kwargs)[1]

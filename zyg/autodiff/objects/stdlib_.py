@@ -21,6 +21,7 @@ import numpy as np
 
 from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import Unsupported
+from zyg.ir.plainly import own_attributes
 from zyg.remedies import remedy
 
 from . import builtins_, calls, dates, effects, foreign, methods_, scattering, structure
@@ -540,7 +541,7 @@ def _in_several_places(args: tuple[Any, ...]) -> set[int]:
     inside = set(map(id, work))
     while work:
         x = work.pop()
-        held = x.values() if isinstance(x, dict) else x if isinstance(x, (list, tuple)) else getattr(x, "__dict__", {})
+        held = x.values() if isinstance(x, dict) else x if isinstance(x, (list, tuple)) else (own_attributes(x) or {})
         for part in held.values() if isinstance(held, dict) else held:
             if type(part) is float:
                 (found if id(part) in seen else seen).add(id(part))

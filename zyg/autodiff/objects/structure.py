@@ -21,6 +21,7 @@ from zyg.autodiff import objects
 from zyg.autodiff.identity import ByIdentity
 from zyg.backend.cpython import type_version, version_word
 from zyg.gradient_classes import gradient_class
+from zyg.ir.plainly import get_plainly, own_attributes
 
 from . import foreign, iteration
 from .cotangents import DATES, INERT, NUMERIC, SETS, Refused, is_closed, is_number
@@ -336,7 +337,7 @@ class Fields:
     def __init__(self, cls: type):
         self.version = type_version(cls)
         self.word = version_word(cls)
-        self.declared = tuple(getattr(cls, "__dataclass_fields__", ()))
+        self.declared = tuple(get_plainly(cls, "__dataclass_fields__", ()))
         self.of_exception = issubclass(cls, BaseException)
         self.slots = tuple(_slots_of(cls))
         self.gradients: dict[tuple[str, ...], Any] = {}  # the classes of their gradients, by the names of attributes
@@ -345,7 +346,7 @@ class Fields:
     def of(self, x: Any) -> Iterable[str]:
         """The names of what an object holds: those of a dataclass in their order, then `__dict__`, then slots. (What a dataclass
         declares need not be an instance's: a ClassVar, a default that was not taken over, what was deleted.)"""
-        own = getattr(x, "__dict__", None)  # of any kind, where a class answers to all names
+        own = own_attributes(x)  # of any kind, where a class answers to all names
         if type(own) is dict and not (self.declared or self.slots or self.of_exception):
             return tuple(own)
         names: dict[str, None] = dict.fromkeys(self.declared)

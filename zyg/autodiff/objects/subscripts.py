@@ -12,6 +12,7 @@ import numpy as np
 
 from zyg.autodiff import objects
 from zyg.ir.overtaking import OVERTAKING_FLAT
+from zyg.ir.plainly import get_plainly
 
 from ..identity import ByIdentity
 from . import calls, conversions, foreign, iteration, numpy_items, numpy_moves, reentry
@@ -98,7 +99,7 @@ def _general_item(x: Any, key: Any) -> tuple[Any, Any]:
         own, of_class = find(t, "__getitem__"), find(x, "__class_getitem__")
         if entered((own,), deep=True):
             y, back = calls.call(own.__get__(x, t), (key,))
-        elif own is None and entered((getattr(of_class, "__func__", of_class),), deep=True):
+        elif own is None and _is_said_by_class(t, of_class):
             y, back = calls.call(generic.__class_getitem__, (key,))
         else:
             return foreign.result(generic[key], f"a derivative through {x.__name__}[...] of a number", _HINT, (x, key))
@@ -118,6 +119,13 @@ def _general_item(x: Any, key: Any) -> tuple[Any, Any]:
         return record_getitem(mapping, key)
     memory = x.obj if t is memoryview else None
     return foreign.result(x[key], f"a derivative through an item of a {t.__name__}", _HINT, (x, key, memory))
+
+
+def _is_said_by_class(meta: type, found: Any) -> bool:
+    """Whether the `__class_getitem__` of a class is the user's; `found` is what stands in the class."""
+    if found is None:
+        return is_python(find(meta, "__getattr__"))
+    return bool(entered((get_plainly(found, "__func__", found),), deep=True))
 
 
 _HINT = "use a list, a dict or an array, or take it out of the derivative's path with zyg.stop_gradient"

@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from types import FunctionType
 from typing import Any, ClassVar
 
+from zyg.ir.plainly import get_plainly
+
 from . import builtins_, calls, foreign, reach, reentry, texts
 from .arithmetic import find
 from .calls import known
@@ -271,7 +273,7 @@ def _is_too_low(f: Any, args: tuple[Any, ...]) -> bool:
     if type(args[0]) not in (logging.Logger, logging.RootLogger):
         return False
     asked = logging.Logger.isEnabledFor
-    return getattr(asked, "__globals__", None) is vars(logging) and not asked(args[0], level)
+    return get_plainly(asked, "__globals__") is vars(logging) and not asked(args[0], level)
 
 
 def _is_kept(logger: Any) -> bool:

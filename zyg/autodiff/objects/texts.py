@@ -15,6 +15,8 @@ from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType, NoneType
 from typing import Any
 
+from zyg.ir.plainly import own_attributes
+
 from . import calls, foreign, iteration, matches, reach
 from .arithmetic import find, is_python
 from .attributes import ATTRIBUTES
@@ -295,7 +297,7 @@ def hold_numbers(objects: tuple[Any, ...]) -> bool:
             if not INERT.issuperset(map(type, x)):
                 work.extend(x)
         elif not issubclass(t, type):
-            held = getattr(x, "__dict__", None)
+            held = own_attributes(x)
             if type(held) is dict:
                 work.extend(v for name, v in held.items() if type(v) is not int or name in _FILLING)
     return False

@@ -21,6 +21,7 @@ import numpy as np
 from zyg.autodiff.identity import ByIdentity
 from zyg.backend import pulls
 from zyg.backend.cpython import type_version
+from zyg.ir.plainly import has_plainly, is_in_class
 
 from . import gathering, structure
 from .arithmetic import find
@@ -493,7 +494,7 @@ def _readable(x: Any) -> tuple[str, ...]:
             return ()
         if found is None or is_slot(cls, found):
             continue
-        if not hasattr(cls, "__dataclass_fields__") or hasattr(type(found), "__get__"):
+        if not has_plainly(cls, "__dataclass_fields__") or is_in_class(type(found), "__get__"):
             return ()
     return names
 

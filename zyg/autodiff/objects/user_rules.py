@@ -15,6 +15,7 @@ import numpy as np
 from zyg import composed
 from zyg.autodiff import objects
 from zyg.errors import Misuse, Unsupported
+from zyg.ir.plainly import get_plainly
 from zyg.rules import Rule, is_users, keyword_only, parameters_of, tangent_rule_for
 
 from . import foreign, gathering, keeping, memory, scattering, structure, watched
@@ -181,7 +182,7 @@ def misfit(given: Any, f: Any, wanted: str) -> Misuse:
 
 def _parameters(f: Any) -> float:
     """How many cotangents a rule may give: also for parameters that a call leaves to their defaults."""
-    code = getattr(f, "__code__", None)
+    code = get_plainly(f, "__code__")
     if type(code) is not CodeType or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
         return math.inf
     return code.co_argcount + code.co_kwonlyargcount
@@ -300,7 +301,7 @@ def in_forward_mode(depth: int = 0) -> bool:
 def tangent_of(f: Any) -> Rule | None:
     """The rule for forward mode that a user has given."""
     rule = tangent_rule_for(f)
-    return None if rule is None or str(getattr(rule.function, "__module__", "")).startswith("zyg.") else rule
+    return None if rule is None or str(get_plainly(rule.function, "__module__", "")).startswith("zyg.") else rule
 
 
 def with_tangent(f: Any, otherwise: Callable[..., Any]) -> Callable[..., Any]:

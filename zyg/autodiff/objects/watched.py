@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from zyg.errors import Unsupported
+from zyg.ir.plainly import own_attributes
 from zyg.remedies import rule_of
 
 from . import foreign, iteration, scattering, structure
@@ -36,7 +37,7 @@ def watch(values: Iterable[Any]) -> list[tuple[Any, Any]] | None:
         elif isinstance(x, set):
             held.append((x, tuple(set.__iter__(x))))
         elif not isinstance(x, (ModuleType, type, FunctionType)):
-            own = getattr(x, "__dict__", None)
+            own = own_attributes(x)
             if own and isinstance(own, dict):  # `list[int]` has that of the class
                 held.append((x, dict(own)))
     return held or None

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from zyg.autodiff.python.dependence import ANY, Attribute, Item, Path
+from zyg.ir.plainly import get_plainly
 
 from .arithmetic import find
 from .shadows import shadow_dtype
@@ -89,7 +90,7 @@ def completed(form: Form, gradient: Any, paths: Iterable[Path]) -> Any:
 
 def _of_items(form: Form, gradient: Any, paths: list[Path]) -> Any:
     kind, x, forms = form
-    names = getattr(type(x), "_fields", None)
+    names = get_plainly(type(x), "_fields")
     if type(x) not in (list, tuple) and names is None:
         return gradient
     parts = [None] * len(forms) if gradient is None else list(gradient)

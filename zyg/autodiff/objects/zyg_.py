@@ -8,6 +8,7 @@ from typing import Any
 import zyg
 from zyg import inside
 from zyg.errors import Unsupported
+from zyg.ir.plainly import has_plainly
 
 from ..trying import bodies
 from . import gathering, scattering, structure
@@ -30,9 +31,9 @@ def _constant(x: Any) -> Any:
         )  # another object: what goes by the identity of numbers tells it from the one that has a derivative
     if is_number(x) or type(x) in INERT or callable(x):
         return x
-    if type(x) is tuple or isinstance(x, tuple) and hasattr(x, "_fields"):
+    if type(x) is tuple or isinstance(x, tuple) and has_plainly(x, "_fields"):
         items = [_constant(v) for v in x]
-        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+        return type(x)(*items) if has_plainly(x, "_fields") else tuple(items)
     made = inside.constant(x)
     if made is not x or not structure.holds_numbers(structure.form(x)):
         return made

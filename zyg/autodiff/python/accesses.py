@@ -24,6 +24,7 @@ import numpy as np
 
 from zyg.backend.pullbacks import HELD, PLAIN, in_field
 from zyg.ir.core import Const, Instr
+from zyg.ir.plainly import has_plainly, is_in_class
 
 from .. import objects
 from ..identity import note
@@ -396,7 +397,7 @@ def _may_be_read(cls: type, name: str) -> bool:
     if cls is np.ndarray:  # what its methods give a cotangent to has a shadow of its own
         return type(find(cls, name)) is MethodDescriptorType
     ways = _ways_of(cls)
-    if (ways is None and issubclass(cls, _WITH_OTHER_ATTRIBUTES)) or hasattr(cls, "__zyg_transform__"):
+    if (ways is None and issubclass(cls, _WITH_OTHER_ATTRIBUTES)) or has_plainly(cls, "__zyg_transform__"):
         return False
     found = find(cls, name)
     if cls in CONTAINERS:
@@ -433,7 +434,7 @@ def _may_be_set(cls: type, name: str) -> bool:
     if ways is None:
         return False
     found = find(cls, name)
-    if found is not None and not attributes.is_slot(cls, found) and hasattr(type(found), "__set__"):
+    if found is not None and not attributes.is_slot(cls, found) and is_in_class(type(found), "__set__"):
         return False
     return ways.set_plainly
 

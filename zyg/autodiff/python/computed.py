@@ -12,6 +12,7 @@ from types import CodeType, FunctionType
 from typing import Any, TypeGuard
 
 from zyg.ir.core import Function
+from zyg.ir.plainly import get_plainly
 
 from ..objects.arithmetic import find
 from ..objects.attributes import OF_C
@@ -91,7 +92,7 @@ def fields_read(code: CodeType, namespace: dict[str, Any], computed: frozenset[s
     around: Any = namespace.get(code.co_qualname.partition(".")[0])
     mentioned = [c for c in (around, *map(namespace.get, _names(code))) if _is_class(c)]
     classes = mentioned or _classes_in(namespace)
-    return computed & {name for c in classes for name in getattr(c, "_fields", ()) if type(find(c, name)) is FIELD}
+    return computed & {name for c in classes for name in get_plainly(c, "_fields", ()) if type(find(c, name)) is FIELD}
 
 
 def members_read(function: Function, namespace: dict[str, Any]) -> dict[tuple[str, str], type]:

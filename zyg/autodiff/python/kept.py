@@ -31,6 +31,7 @@ from zyg.backend import pullbacks
 from zyg.backend.llvm import cache as disk
 from zyg.backend.opcodes import UNBOUND
 from zyg.backend.pulls import State
+from zyg.ir.plainly import get_plainly
 
 from .. import objects
 from ..identity import ByIdentity
@@ -134,7 +135,9 @@ def _shown_constant(x: Any) -> str:
         return "site"
     of = x.__self__ if type(x) is BuiltinFunctionType and not isinstance(x.__self__, ModuleType) else None
     name = next((name for name, held in _held() if held is x or held is of is not None), None)
-    if name is None and (of is not None or not isinstance(x, _BY_NAME) or "<locals>" in getattr(x, "__qualname__", "")):
+    if name is None and (
+        of is not None or not isinstance(x, _BY_NAME) or "<locals>" in get_plainly(x, "__qualname__", "")
+    ):
         raise _Unnamed
     return f"{type(x).__name__} {name} {getattr(x, '__module__', None)} {getattr(x, '__qualname__', None) or x}"
 
@@ -209,7 +212,7 @@ class _Reader(pickle.Unpickler):
 
 def _is_of_the_user(obj: Any) -> bool:
     """Whether this is a class or function (a rule, perhaps) that another process need not have."""
-    package = (getattr(obj, "__module__", None) or "zyg").partition(".")[0] if isinstance(obj, _BY_NAME) else "zyg"
+    package = (get_plainly(obj, "__module__") or "zyg").partition(".")[0] if isinstance(obj, _BY_NAME) else "zyg"
     return package not in ("zyg", "numpy") and package not in sys.stdlib_module_names
 
 

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from zyg.backend.pullbacks import HELD, in_field
+from zyg.ir.plainly import get_plainly
 
 from ..objects import attributes, calls, classes, dates, functools_, native
 from ..objects.arithmetic import find, is_python
@@ -59,7 +60,7 @@ def reader(cls: type, name: str) -> Reader | None:
         return dates.reader(cls, name)
     if not attributes.plain_lookup(cls) or issubclass(cls, type):
         return None
-    fields = getattr(cls, "_fields", ())
+    fields = get_plainly(cls, "_fields", ())
     if name == "__class__" and found is _CLASS:
         return _class_of
     if type(found).__name__ == "_tuplegetter" and name in fields:

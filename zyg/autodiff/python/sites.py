@@ -74,6 +74,9 @@ methods: dict[tuple[str, int, bool, bool], Methods] = {}
 
 # Whose instances are what their class says, and have no cotangent that flows.
 CONTAINERS = (list, dict, set, deque, str, bytes)
+_TOLD_BY_COUNT = frozenset(
+    {*CONTAINERS, tuple, int, float, complex}
+)  # whose methods' handlers say which arguments they take
 
 
 # Methods that are written out, by name and number of arguments: the classes, and the run-time functions.
@@ -196,6 +199,8 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         if made is not None:
             _remember_class(site, f, made)
             return made
+    if t is MethodType and type(f.__func__) not in _BY_IDENTITY:  # an object of the user's, which may have no hash
+        return objects.forward_of(f)
     if t is MethodType:
         known = _of_methods[1 if bodies else 0]
         made = known.get((f.__func__, arity))
@@ -231,7 +236,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
             site[:2] = f, forward
             _passing.append(site)
             return forward
-        if type(f.__self__) in CONTAINERS and site[_TABLE] is not None and not calls.takes(forward, arity):
+        if type(f.__self__) in _TOLD_BY_COUNT and site[_TABLE] is not None and not calls.takes(forward, arity):
             return partial(calls.call_wrongly, f)  # (others are looked up here each time)
         _note_method_of_builtin(f, site[_TABLE])
         return forward
@@ -499,6 +504,10 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
             if t not in _OF_NUMPY and not lasts(f):
                 _passing.append(site)
             return made(*args)
+    if t is BuiltinFunctionType and type(f.__self__) in _TOLD_BY_COUNT:
+        split = len(args) - len(names)
+        if not calls.takes(objects.forward_of(f), split, names):
+            return calls.call_wrongly(f, *args[:split], **dict(zip(names, args[split:])))
     return objects.RECORD["call_keywords"](names, f, *args)
 
 
