@@ -71,6 +71,8 @@ def test_of_functions_that_zyg_cannot_see_into(text):
     [
         lambda n: 1.0 * scipy.special.stirling2(n, 2, exact=True),
         lambda n: 2.0 * np.frombuffer(np.array([n, 1.0]), int)[0],
+        lambda n: 2.0 * float(np.float64(n).view(np.int64).view(np.float64)),
+        lambda n: 2.0 * scipy.ndimage.generic_filter(np.array([1.0 * n, 2.0]), lambda w: int(w[0]), 2, output=int)[0],
     ],
 )
 def test_an_integer_of_integers_is_refused_and_one_of_the_bits_of_a_float(f):

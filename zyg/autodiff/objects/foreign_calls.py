@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from types import MethodDescriptorType
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: An
     value, entered = objects.reentry.followed(f, args, kwargs, True, (owner,), before)
     if items is not None:
         operands = (*operands, items)
-    refused_to = _integers_of(operands) if _are_by_nature_integers(f, owner, value) else operands
+    refused_to = _integers_of(operands) if _are_by_nature_integers(f, owner, args, kwargs, value) else operands
     value, back = foreign.result(value, *_what_is_refused(f, name, args, kwargs), refused_to)
     if before is not None:
         changed = objects.watched.changed(before)
@@ -141,17 +142,27 @@ def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: An
 _OF_NUMBERS = "numpy", "scipy"
 
 
-def _are_by_nature_integers(f: Any, owner: Any, value: Any) -> bool:
+def _are_by_nature_integers(f: Any, owner: Any, args: Any, kwargs: Any, value: Any) -> bool:
     """Whether a result of a function of NumPy's or SciPy's are integers and bools alone: what they are found from that is no integer
-    has no derivative by way of them. (A view of an array of floats as one of integers holds what it was made of.)"""
+    has no derivative by way of them.
+
+    Not so of methods of arrays and numbers, as `view`, and of views of memory: their integers may be the bits of floats. Nor of functions that
+    call others, which may keep what they get, and of those that write to an array that they are given."""
     if (
         not _holds_no_more_than(value, "iub")
         or home(f).partition(".")[0] not in _OF_NUMBERS
+        or isinstance(owner, (np.ndarray, np.generic))
+        or isinstance(f, MethodDescriptorType)
         or foreign.is_opaque(owner)
+        or any(callable(x) and not isinstance(x, type) for x in (*args, *kwargs.values()))
+        or any(isinstance(kwargs.get(name), (np.ndarray, tuple)) for name in _INTO)
     ):
         return False
     parts = value if isinstance(value, (tuple, list)) else (value,)
-    return all(x.base is None for x in parts if isinstance(x, np.ndarray))
+    return all(x.base is None and not any(x is y for y in args) for x in parts if isinstance(x, np.ndarray))
+
+
+_INTO = "out", "output"  # NumPy's name and SciPy's
 
 
 def _integers_of(operands: tuple[Any, ...]) -> tuple[Any, ...]:
