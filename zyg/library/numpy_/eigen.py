@@ -23,7 +23,7 @@ from ..registry import implements
 from .hermitian import ROUNDED, inverse_differences, steady, undetermined
 from .layouts import conj_swapped, is_complex, packed, swapped
 from .linalg import square
-from .singular import svd_of
+from .singular import svdvals_of
 
 _OF_NUMPY = np.linalg.eig(np.eye(1))
 EigResult = type(_OF_NUMPY)
@@ -194,7 +194,7 @@ def spanning(v: Any, order: int) -> Any:
 @shared
 @unchecked
 def _spanning(v: Any, order: int) -> Any:
-    _, s, _ = svd_of(v, False)
+    s = svdvals_of(v)
     return np.nan if len(s) > 0 and s[-1] <= (ROUNDED * len(s) * np.finfo(s.dtype).eps) ** (1.0 / order) * s[0] else 1.0
 
 

@@ -29,18 +29,23 @@ from .triangular import lower_half
 EighResult = type(np.linalg.eigh(np.eye(1)))
 
 
-ROUNDED = 10.0  # times n * eps * max |w|: where values differ by less, what is divided by their difference has two digits at best
+# Times eps * max |w|. Equal values come out of LAPACK as up to 5 of that apart, however many there are: what is divided by a difference
+# of twice that has one digit.
+ROUNDED = 10.0
 
 
 def as_good_as_equal(w: Any, order: int) -> Any:
-    """How far apart values may be, for nothing to be known of what is divided by their difference to this power."""
-    return (ROUNDED * len(w) * np.finfo(w.dtype).eps) ** (1.0 / order) * np.max(np.abs(w), initial=0.0)
+    """How far apart values may be, for nothing to be known of what is divided by their difference to this power. (To higher powers the
+    errors of all n values count.)"""
+    n = len(w) if order > 1 else 1
+    return (ROUNDED * n * np.finfo(w.dtype).eps) ** (1.0 / order) * np.max(np.abs(w), initial=0.0)
 
 
 @implements(as_good_as_equal)
 @unchecked
 def _as_good_as_equal(w: Any, order: int) -> Any:
-    return (ROUNDED * len(w) * np.finfo(w.dtype).eps) ** (1.0 / order) * float(np.max(np.abs(w), initial=0.0))
+    n = len(w) if order > 1 else 1
+    return (ROUNDED * n * np.finfo(w.dtype).eps) ** (1.0 / order) * float(np.max(np.abs(w), initial=0.0))
 
 
 def inverse_differences(w: Any) -> Any:
