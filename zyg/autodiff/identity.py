@@ -66,8 +66,8 @@ _PARTS = ("fget", "fset", "fdel", "__func__", "__wrapped__")
 _passing: list[tuple[Any, Any]] = []
 
 
-def note(table: Any, key: Any, about: tuple[Any, ...], value: Any = None) -> None:
-    """Put `key` (with `value`) into a set (or dict); what it is `about` tells for how long."""
+def note(table: Any, key: Any, about: tuple[Any, ...], value: Any = None) -> bool:
+    """Put `key` (with `value`) into a set (or dict); what it is `about` tells for how long. Whether it is there for good."""
     if isinstance(table, set):
         table.add(key)
     else:
@@ -75,7 +75,8 @@ def note(table: Any, key: Any, about: tuple[Any, ...], value: Any = None) -> Non
     for x in about:
         if "<locals>" in x.__qualname__ or not lasts(x):  # (most do not for this reason)
             _passing.append((table, key))
-            break
+            return False
+    return True
 
 
 def taken_out(items: list[Item]) -> Iterator[Item]:

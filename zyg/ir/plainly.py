@@ -6,7 +6,7 @@ change something that the program goes by.
 
 from __future__ import annotations
 
-from types import FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 _MISSING: Any = object()
@@ -49,6 +49,8 @@ def get_plainly(x: Any, name: str, default: Any = None) -> Any:
     (None, 'in_class')
     """
     cls = type(x)
+    if cls in _OF_THEIR_OWN:
+        return getattr(x, name, default)
     if not cls.__flags__ & _HEAP:
         if cls is MethodType and name not in ("__func__", "__self__"):
             return get_plainly(x.__func__, name, default)
@@ -66,6 +68,10 @@ def get_plainly(x: Any, name: str, default: Any = None) -> Any:
         return look(x, name)
     except AttributeError:
         return default
+
+
+# What is of these has its attributes from C code alone: most of what is asked.
+_OF_THEIR_OWN = frozenset({FunctionType, BuiltinFunctionType, CodeType, type, float, int, tuple, list, dict, str})
 
 
 def has_plainly(x: Any, name: str) -> bool:

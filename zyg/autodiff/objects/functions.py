@@ -79,8 +79,8 @@ class Function:
 
     def keep(self, way: Any, f: FunctionType, made: Any) -> None:
         """Let `made` be what has been made for `f`, and for such a way of passing arguments."""
-        having_made.add(self)
-        note(self.present(), way, (f,), made)
+        if note(self.present(), way, (f,), made):
+            having_made.add(self)
 
 
 having_made: weakref.WeakSet[Function] = weakref.WeakSet()  # those that have something since all was forgotten

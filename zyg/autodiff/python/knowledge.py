@@ -126,8 +126,7 @@ def note_code(f: FunctionType) -> None:
 
 
 def _note(table: dict[Any, Any], x: Any, value: Any) -> None:
-    note(table, x, (x,), value)
-    if lasts(x):
+    if note(table, x, (x,), value):
         _lasting.append(x)
     else:
         note(_loose, x, (x,))
