@@ -287,6 +287,34 @@ def test_values_that_are_equal_but_for_rounding(dtype):
             assert np.allclose((smooth + smooth.T) / 2, 3 * (a @ (b + b.T) + (b + b.T) @ a), rtol=1e-2, atol=1e-2)
 
 
+def test_second_derivatives_of_the_largest_values_of_matrices_of_low_rank():
+    """Zeros that occur several times are no matter for a function that does not go by them, and nan for one that does."""
+    a, v = RNG.normal(size=(2, 4)), RNG.normal(size=(2, 4))
+    zeros, moved = np.diag([0.0, 0.0, 1.0, 2.0]), RNG.normal(size=(4, 4))
+
+    def of_gram_matrix(a):
+        return np.linalg.eigvalsh(a.T @ a)[-1]
+
+    def of_outer_product(a):
+        return np.linalg.svd(np.outer(a[0], a[1]), compute_uv=False)[0] ** 2 + np.linalg.norm(np.outer(a[0], a[1]), 2)
+
+    def squares(a):
+        return np.sum(np.linalg.eigvalsh(a) ** 2)
+
+    def along(f, v):
+        return lambda x: np.sum(zyg.grad(f)(x) * v)
+
+    for f in (of_gram_matrix, of_outer_product):
+        g = along(f, v)
+        expected = (g(a + 1e-5 * v) - g(a - 1e-5 * v)) / 2e-5
+        for found in (zyg.hvp(f, a, v), zyg.grad(g)(a), np.tensordot(zyg.hessian(f, a), v)):
+            assert np.sum(found * v) == pytest.approx(expected, rel=1e-6)
+        third = lambda x, f=f: np.sum(zyg.hvp(f, x, v) * v)
+        assert np.isnan(zyg.jvp(third, (a,), (v,))[1])  # which would be by what was left out
+    for found in (zyg.hvp(squares, zeros, moved), zyg.grad(along(squares, moved))(zeros)):
+        assert np.isnan(np.sum(found))
+
+
 def traced(power):
     """Of the eigenvalues, and the same without them."""
     values = lambda a: np.sum((np.linalg.eigvals(a) ** power).real)

@@ -32,8 +32,8 @@ _ROOT = Path(zyg.__file__).parent
 # What `prepare` loads (a test holds the list to it).
 SOURCES = (
     "frontend/bytecode.py", "frontend/capture.py", "frontend/cfg.py", "frontend/kept.py", "frontend/leftovers.py",
-    "frontend/machine.py", "frontend/prepare.py", "ir/analysis.py", "ir/builder.py", "ir/core.py", "ir/ops.py", "ir/records.py", "ir/trace.py",
-    "ir/types.py", "loading.py",
+    "frontend/machine.py", "frontend/prepare.py", "ir/analysis.py", "ir/builder.py", "ir/core.py", "ir/ops.py", "ir/plainly.py", "ir/records.py",
+    "ir/trace.py", "ir/types.py", "loading.py",
 )  # fmt: skip
 _TYPES: tuple[Type, ...] = (OBJECT, BOOL, I64, F64, NONE)
 _NUMBERS: dict[Type, int] = {type: n for n, type in enumerate(_TYPES)}

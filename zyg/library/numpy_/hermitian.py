@@ -230,11 +230,66 @@ def _eigvalsh_rule(a: Any, upper: bool) -> Any:
     w, v = eigh_of(a, upper)
 
     def back(dw: Any) -> Any:
-        s = np.matmul(v * dw, conj_swapped(v))
+        s = by_values(w, v, dw, conj_swapped(v))
         half = lower_half(s + conj_swapped(s))
         return conj_swapped(half) if upper else half, None
 
     return w, back
+
+
+def by_values(w: Any, u: Any, dw: Any, vh: Any) -> Any:
+    """u diag(dw) vh: what cotangents of values make of a matrix, whose vectors are u, and vh turned.
+
+    Vectors whose value gets none count for nothing, also where nothing is known of their derivatives: as of the zeros of a matrix of
+    low rank, where a function goes by its largest values. They count where there is something by the values of such a pair: then
+    derivatives are nan.
+    """
+    return np.matmul(u * dw, vh)
+
+
+@adjoint(by_values)
+def _by_values_rule(w: Any, u: Any, dw: Any, vh: Any) -> Any:
+    def back(d: Any) -> Any:
+        turned = np.matmul(d, conj_swapped(vh))
+        inner = np.matmul(conj_swapped(u), turned)
+        along = np.diagonal(inner.real) + np.sum(undetermined(w, inner, 1), axis=0)
+        return None, turned * dw, along, np.matmul(conj_swapped(u * dw), d)
+
+    return np.matmul(u * dw, vh), back
+
+
+@tangent(by_values)
+def _by_values_tangent(w: Any, u: Any, dw: Any, vh: Any) -> Any:
+    idle = dw == 0
+
+    def push(_: Any, tu: Any, tw: Any, tvh: Any) -> Any:
+        unknown = np.sum(tu - tu, axis=0).real  # 0, or nan
+        moved = np.where(idle, 0.0, tu) * dw + u * (tw + np.where(idle & (tw != 0), unknown, 0.0))
+        left_out = np.sum(np.where(idle & np.isnan(unknown), 1.0, 0.0))
+        made = np.matmul(moved, vh) + np.matmul(u * dw, np.where(idle[:, None], 0.0, tvh))
+        return made * sure_once(left_out)
+
+    return np.matmul(u * dw, vh), push
+
+
+def sure_once(left_out: Any) -> Any:
+    """1, whose derivative is nan where something was left out that counts there."""
+    return 1.0
+
+
+@implements(sure_once)
+def _sure_once(left_out: Any) -> Any:
+    return 1.0
+
+
+@adjoint(sure_once)
+def _sure_once_rule(left_out: Any) -> Any:
+    return sure_once(left_out), lambda d: (np.where(left_out > 0, np.nan, 0.0),)
+
+
+@tangent(sure_once)
+def _sure_once_tangent(left_out: Any) -> Any:
+    return sure_once(left_out), lambda _: np.where(left_out > 0, np.nan, 0.0)
 
 
 @tangent(eigvalsh_of)

@@ -19,7 +19,7 @@ from zyg.rules import adjoint, tangent
 
 from .. import blas
 from ..registry import implements
-from .hermitian import inverse_differences, steady, turns, undetermined
+from .hermitian import by_values, inverse_differences, steady, turns, undetermined
 from .layouts import conj_swapped, is_complex, packed, swapped
 from .linalg import matrices
 
@@ -165,7 +165,7 @@ def _svdvals_rule(a: Any) -> Any:
     u, s, vt = svd_of(a, False)
 
     def back(ds: Any) -> Any:
-        return (np.matmul(u * ds, vt),)
+        return (by_values(s, u, ds, vt),)
 
     return s, back
 
