@@ -10,7 +10,6 @@ from zyg.frontend.scalars import scalar_value, to_int
 from zyg.frontend.type_names import class_of
 from zyg.frontend.values import NONE, Abstract, Known, Reference, TupleValue, describe, known, reachable
 from zyg.ir.core import const
-from zyg.ir.plainly import get_plainly, has_plainly
 
 from .iterables import same_item
 from .registry import emits, implements
@@ -333,7 +332,7 @@ _BY_NAME = 'write the name out, or keep the numbers in a dict: d["x"]'
 
 
 @emits(getattr)
-def _getattr(e: Evaluator, v: Abstract, name: Abstract, default: Abstract | None = None) -> Abstract:
+def get_by_name(e: Evaluator, v: Abstract, name: Abstract, default: Abstract | None = None) -> Abstract:
     if not isinstance(name, Known) or type(name.object) is not str:
         raise e.refuse("getattr() with a name that is not known when compiling", hint=_BY_NAME)
     if default is None:
@@ -344,20 +343,10 @@ def _getattr(e: Evaluator, v: Abstract, name: Abstract, default: Abstract | None
 
 
 @emits(hasattr)
-def _hasattr(e: Evaluator, v: Abstract, name: Abstract) -> Abstract:
+def has_by_name(e: Evaluator, v: Abstract, name: Abstract) -> Abstract:
     if not isinstance(name, Known) or type(name.object) is not str:
         raise e.refuse("hasattr() with a name that is not known when compiling", hint=_BY_NAME)
     return classes.has_attribute(e, v, name.object)
-
-
-@emits(get_plainly)
-def _get_plainly(e: Evaluator, v: Abstract, name: Abstract, default: Abstract = NONE) -> Abstract:
-    return _getattr(e, v, name, default)
-
-
-@emits(has_plainly)
-def _has_plainly(e: Evaluator, v: Abstract, name: Abstract) -> Abstract:
-    return _hasattr(e, v, name)
 
 
 @emits(object.__setattr__)

@@ -35,6 +35,7 @@ from zyg.frontend.values import (
     reachable,
 )
 from zyg.ir.core import Const, Instr, Value, const
+from zyg.ir.plainly import get_plainly, has_plainly
 from zyg.ir.types import F64, I64, Array
 
 from . import hooks
@@ -194,3 +195,17 @@ def _whole(e: Evaluator, v: Abstract) -> Value:
 
 
 _register()
+
+
+@emits(get_plainly)
+def _get_plainly(e: Evaluator, v: Abstract, name: Abstract, default: Abstract = NONE) -> Abstract:
+    from .lists_ import get_by_name
+
+    return get_by_name(e, v, name, default)
+
+
+@emits(has_plainly)
+def _has_plainly(e: Evaluator, v: Abstract, name: Abstract) -> Abstract:
+    from .lists_ import has_by_name
+
+    return has_by_name(e, v, name)

@@ -171,7 +171,12 @@ case(
     w=A("n n", "d", "finite"),
     **LOOSE,
 )
-case([L.eigvalsh, hermitian.eigvalsh_of], lambda a: np.linalg.eigvalsh(a), a=A("n n", "dfD", "symmetric", 1), **LOOSE)
+case(
+    [L.eigvalsh, hermitian.eigvalsh_of, hermitian.by_values, hermitian.sure_once],
+    lambda a: np.linalg.eigvalsh(a),
+    a=A("n n", "dfD", "symmetric", 1),
+    **LOOSE,
+)
 case(L.eigvalsh, lambda a: np.linalg.eigvalsh(a), a=A("2 n n", "dD", "symmetric", 1), **LOOSE)
 case(
     [L.svd, singular.svdvals_of],
