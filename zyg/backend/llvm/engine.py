@@ -31,7 +31,7 @@ from ...ir.records import record, replace
 from .. import cpython as layout
 from . import matrixmath, runtime, vectormath
 from .background import background
-from .jobs import effort
+from .jobs import HUGE, effort
 from .lowered import Lowered
 from .lowering.mathematics import OWN_MATH
 from .runtime.layout import POOL_BYTES
@@ -568,6 +568,11 @@ def _part_job(name: str) -> Job:
 
 def _library_job(text: str) -> Job:
     """How a function of the library that is a module of its own is made."""
+    if text.count("\n") >= HUGE:
+        from .tiers import CarefulFunction
+
+        if CarefulFunction.can_be(text):
+            return Job(text, effort("", brief=True), "quick")
     return Job(text, effort(""))
 
 

@@ -10,6 +10,8 @@ from .workers import Effort, Job
 
 MANY_PHIS = 100_000  # characters, from which on LLVM chooses registers for seconds, with care: a list's items through many branches
 LARGE = 3000  # lines of assembly from which on loops are not unrolled, which costs a third of the time that LLVM takes
+# Lines from which on a function of the library is made quickly for good: LLVM takes minutes with care (lanes of complex eigenvectors).
+HUGE = 30_000
 
 
 def effort(assembly: str, brief: bool = False) -> Effort:
@@ -51,4 +53,4 @@ def used(lowered: Lowered, imports: Iterable[str], images: Sequence[bytes]) -> l
     return [n for n in imports if n not in idle]
 
 
-__all__ = ["effort", "job_of", "jobs_of", "used"]
+__all__ = ["HUGE", "effort", "job_of", "jobs_of", "used"]

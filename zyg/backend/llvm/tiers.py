@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from ...ir.options import Options
 from ...ir.records import field, record, replace
 from .background import background
-from .jobs import effort, job_of, used
+from .jobs import HUGE, effort, job_of, used
 from .lowered import Lowered
 from .splitting import COMPUTES, Piece, by_itself, pointer, split, through_pointers
 from .text import declared, is_variant, name_of
@@ -243,7 +243,7 @@ def _at_once(piece: Piece, brief: bool, soon: bool) -> Job:
 
 def _careful(piece: Piece, brief: bool) -> Job:
     job = job_of(piece, brief)
-    return job if job.generator == "quick" else replace(job, generator="careful")
+    return replace(job, generator="quick" if job.generator == "quick" or piece.text.count("\n") >= HUGE else "careful")
 
 
 def _quick(piece: Piece) -> Job:
