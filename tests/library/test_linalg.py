@@ -287,6 +287,7 @@ def test_values_that_are_equal_but_for_rounding(dtype):
             assert np.allclose((smooth + smooth.T) / 2, 3 * (a @ (b + b.T) + (b + b.T) @ a), rtol=1e-2, atol=1e-2)
 
 
+@each_in_long_turn
 def test_second_derivatives_of_the_largest_values_of_matrices_of_low_rank():
     """Zeros that occur several times are no matter for a function that does not go by them, and nan for one that does."""
     a, v = RNG.normal(size=(2, 4)), RNG.normal(size=(2, 4))
