@@ -6,6 +6,7 @@ change something that the program goes by.
 
 from __future__ import annotations
 
+from functools import partial
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -93,6 +94,10 @@ def own_attributes(x: Any) -> Any:
     cls = type(x)
     if cls is MethodType:
         return own_attributes(x.__func__)
+    if cls is partial:
+        return x.__reduce__()[2][
+            3
+        ]  # (asked for it, it would have one from then on, and others made of it would keep it apart)
     if not cls.__dictoffset__:
         return None
     try:

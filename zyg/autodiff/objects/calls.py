@@ -115,8 +115,8 @@ def run_known(handler: Handler, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]
 def takes(forward: Any, count: int, names: tuple[str, ...] = ()) -> bool:
     """Whether a handler takes so many arguments by position, and those with these names, as far as its parameters tell."""
     bound: tuple[Any, ...] = ()
-    if type(forward) is functools.partial:
-        forward, bound = forward.func, forward.args
+    while type(forward) is functools.partial:  # (one that has attributes stays within another one)
+        forward, bound = forward.func, (*forward.args, *bound)
         if forward is run_known:
             forward, bound = bound[0], bound[1:]
     own = type(forward) is FunctionType and forward.__globals__.get("__package__") == __package__
