@@ -95,9 +95,9 @@ def own_attributes(x: Any) -> Any:
     if cls is MethodType:
         return own_attributes(x.__func__)
     if cls is partial:
-        return x.__reduce__()[2][
-            3
-        ]  # (asked for it, it would have one from then on, and others made of it would keep it apart)
+        # Asked for it, it would have one from then on, and others that are made of it would keep it apart.
+        _, _, (_, _, _, held) = x.__reduce__()
+        return held
     if not cls.__dictoffset__:
         return None
     try:

@@ -74,9 +74,8 @@ methods: dict[tuple[str, int, bool, bool], Methods] = {}
 
 # Whose instances are what their class says, and have no cotangent that flows.
 CONTAINERS = (list, dict, set, deque, str, bytes)
-_TOLD_BY_COUNT = frozenset(
-    {*CONTAINERS, tuple, int, float, complex}
-)  # whose methods' handlers say which arguments they take
+# Builtin classes whose methods' handlers say which arguments they take.
+_TOLD_BY_COUNT = frozenset({*CONTAINERS, tuple, int, float, complex})
 
 
 # Methods that are written out, by name and number of arguments: the classes, and the run-time functions.
