@@ -229,7 +229,7 @@ def test_what_zyg_is_given_is_not_asked(name, _answers):
     ASKED.clear()
     kind, found = outcome(lambda: OUTSIDE[name](1.5))
     assert kind == "value" or "jit" in name and kind in ("Unsupported", "ArgumentError"), found
-    assert ASKED == []
+    assert ASKED == [], ASKED
 
 
 class Changing:
