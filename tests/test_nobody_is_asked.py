@@ -103,6 +103,33 @@ class Row(tuple, metaclass=Meta):
     __slots__ = ()
 
 
+class Items(list, metaclass=Meta):
+    pass
+
+
+class Named(dict, metaclass=Meta):
+    pass
+
+
+class Slotted:
+    __slots__ = ("a", "k", "nothing")
+
+    def __init__(self, a, k):
+        self.a, self.k = a, k
+
+    def __getattr__(self, name):
+        return answer("object", name)
+
+
+def ruled(x):
+    return x * x
+
+
+@zyg.adjoint(ruled)
+def _(x):
+    return x * x, lambda d: (d * 2 * x,)
+
+
 def in_a_dict(x):
     d = {("k", 1): Thing(x)}
     return d["k", 1].times(2)
@@ -192,6 +219,12 @@ OUTSIDE = {
     "a method": lambda x: zyg.gradient(OBJECT.times, x),
     "in a tuple": lambda x: zyg.gradient(lambda p: p[0].v * p[1], (OBJECT, x)),
     "a tangent": lambda x: zyg.jvp(lambda t: t.v * t.v, (Thing(x),), (Thing(1.0),)),
+    "copied, for a pushforward": lambda x: zyg.pushforward(lambda t: t.v * t.v, Thing(x))[1](Thing(1.0)),
+    "copied, a dataclass": lambda x: zyg.pushforward(lambda d: d.a * d.b, Data(x))[1](Data(1.0, 0.0)),
+    "copied, beside rules": lambda x: zyg.jvp(lambda t: ruled(t.v) * t.v, (Thing(x),), (Thing(1.0),)),
+    "copied, a list": lambda x: zyg.pushforward(lambda r: r[0] * r[1], Items([x, 2.0]))[1](Items([1.0, 0.0])),
+    "copied, a dict": lambda x: zyg.pushforward(lambda r: r["a"] * r["b"], Named(a=x, b=2.0))[1](Named(a=1.0, b=0.0)),
+    "copied, slots": lambda x: zyg.pushforward(lambda r: r.a * r.k, Slotted(x, 2.0))[1](Slotted(1.0, 0.0)),
 }
 
 

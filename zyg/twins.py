@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .ir.plainly import in_class, is_in_class, own_attributes
 from .ir.types import Closure
 from .typeof import type_of
 
@@ -30,16 +31,22 @@ def twins(value: T, functions: bool = False) -> T:
         memo.update((id(a), made) for a, made in zip(group, _together(group)))
     closures = [x for x in found if functions and type(x) is FunctionType and _is_by_value(x)]
     memo.update((id(f), _of_same_code(f)) for f in closures)
+    unasked = [(x, _new_unasked(x)) for x in found if id(x) not in memo]
+    answering = [x for x, new in unasked if new is not None]
+    memo.update((id(x), new) for x, new in unasked if new is not None)
     try:
-        return _filled(value, memo, closures)
+        return _filled(value, memo, closures, answering)
     except Exception:  # a lock, a generator, what says itself that it is not to be copied
         memo.update((id(x), x) for x in found if id(x) not in memo and not _can_be_copied(x))
-        return _filled(value, memo, closures)
+        return _filled(value, memo, closures, answering)
 
 
-def _filled(value: T, memo: dict[int, Any], closures: list[FunctionType]) -> T:
-    """The copy, where `memo` has the copies of some objects, and new functions for the closures, in which there is nothing yet."""
+def _filled(value: T, memo: dict[int, Any], closures: list[FunctionType], objects: list[Any]) -> T:
+    """The copy, where `memo` has the copies of some objects, and for the closures and other objects new ones, in which there is
+    nothing yet."""
     memo = dict(memo)
+    for x in objects:
+        _fill(memo[id(x)], x, memo)
     for f in closures:
         made = memo[id(f)]
         for cell, own in zip(f.__closure__ or (), made.__closure__ or ()):
@@ -53,6 +60,45 @@ def _filled(value: T, memo: dict[int, Any], closures: list[FunctionType]) -> T:
 def _is_held(x: Any) -> bool:
     """Whether this is of zyg's own, which nobody changes: a callable, a pullback."""
     return callable(x) and type(x).__module__.partition(".")[0] == "zyg"
+
+
+_COPYING = (
+    "__deepcopy__",
+    "__reduce_ex__",
+    "__reduce__",
+    "__getstate__",
+    "__setstate__",
+    "__getnewargs_ex__",
+    "__getnewargs__",
+)
+
+
+def _new_unasked(x: Any) -> Any:
+    """A new object of the class of one on which, or on whose class, code of the user's would be asked for names that `copy.deepcopy`
+    looks up, while the class says nothing of copies; else None."""
+    cls = type(x)
+    own = in_class(cls, "__getattribute__") is not object.__getattribute__ or is_in_class(cls, "__getattr__")
+    if not own and (type(cls) is type or not is_in_class(type(cls), "__getattr__")):
+        return None
+    if any(in_class(cls, name) is not object.__dict__.get(name) for name in _COPYING):
+        return None
+    for base in (object, list, dict):
+        with contextlib.suppress(TypeError):  # it is derived from another class in C
+            return base.__new__(cls)
+    return None
+
+
+def _fill(made: Any, x: Any, memo: dict[int, Any]) -> None:
+    """Put deep copies of what an object holds into a new one of its class."""
+    if issubclass(type(made), list):
+        list.__setitem__(made, slice(None), [copy.deepcopy(item, memo) for item in list.__iter__(x)])
+    elif issubclass(type(made), dict):
+        dict.update(made, {copy.deepcopy(k, memo): copy.deepcopy(v, memo) for k, v in dict.items(x)})
+    own = own_attributes(x)
+    if type(own) is dict:
+        object.__getattribute__(made, "__dict__").update({name: copy.deepcopy(v, memo) for name, v in own.items()})
+    for member, held in _slots(x):
+        member.__set__(made, copy.deepcopy(held, memo))
 
 
 def _is_by_value(function: FunctionType) -> bool:
@@ -122,15 +168,21 @@ def _parts(value: Any) -> Iterator[Any]:
         yield from (value.__self__, value.__func__)
     elif issubclass(cls, functools.partial):
         yield from functools.partial.__reduce__(value)[2]
-    with contextlib.suppress(AttributeError):
-        own = object.__getattribute__(value, "__dict__")
-        if type(own) is dict:
-            yield from own.values()
+    own = own_attributes(value)
+    if type(own) is dict:
+        yield from own.values()
+    for _, held in _slots(value):
+        yield held
+
+
+def _slots(x: Any) -> Iterator[tuple[MemberDescriptorType, Any]]:
+    """The slots of an object in which there is something, and what that is."""
+    cls = type(x)
     for base in cls.__mro__:
         for member in vars(base).values() if "__slots__" in vars(base) else ():
             if type(member) is MemberDescriptorType:
                 with contextlib.suppress(AttributeError):  # nothing is in it
-                    yield member.__get__(value, cls)
+                    yield member, member.__get__(x, cls)
 
 
 def _groups(arrays: list[np.ndarray]) -> Iterator[list[np.ndarray]]:

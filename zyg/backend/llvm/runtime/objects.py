@@ -10,7 +10,7 @@ declare ptr @PyObject_CallOneArg(ptr, ptr)
 declare ptr @PyErr_Format(ptr, ptr, ...)
 declare ptr @PyFloat_FromDouble(double)
 declare ptr @PyLong_FromLongLong(i64)
-declare ptr @PyObject_GetAttr(ptr, ptr)
+declare ptr @PyObject_GenericGetAttr(ptr, ptr)
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
 declare void @PyErr_Clear()
 declare void @Py_DecRef(ptr)
@@ -22,8 +22,9 @@ define i64 @zyg_long(ptr %object, ptr %overflow) {
   ret i64 %value
 }
 
+; As `object.__getattribute__`: a `__getattr__` of the class is not asked for a slot in which there is nothing.
 define ptr @zyg_getattr(ptr %object, ptr %name) {
-  %value = call ptr @PyObject_GetAttr(ptr %object, ptr %name)
+  %value = call ptr @PyObject_GenericGetAttr(ptr %object, ptr %name)
   %missing = icmp eq ptr %value, null
   br i1 %missing, label %clear, label %done
 clear:
