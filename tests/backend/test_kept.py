@@ -43,6 +43,16 @@ def test_the_same_in_every_program():
     assert one.issubset(engine().parts)
 
 
+@each_in_long_turn
+def test_equal_operations_on_all_elements_are_a_function_in_them():
+    """Copies of lanes are most of what a Hessian does with matrices: each as loops in its place, they are 100 000 lines."""
+    stack = np.stack([MATRIX, 2 * MATRIX])
+    code = compiled(zyg.grad(lambda a: np.sum(np.linalg.qr(a)[1] ** 3)), (stack,)).native.lowered
+    copies = [text.count("\ndefine internal fastcc {i32} @zyg.copyto.each") for text in code.kept.values()]
+    calls = [text.count("@zyg.copyto.each") for text in code.kept.values()]
+    assert any(few and many > 3 * few for few, many in zip(copies, calls))
+
+
 def reasons(function, *arguments):
     found = []
     for a in arguments:

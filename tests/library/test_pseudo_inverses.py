@@ -103,6 +103,7 @@ SHAPES = {
 }
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("complex", [False, True], ids=["real", "complex"])
 @pytest.mark.parametrize("m, n, values", SHAPES.values(), ids=SHAPES)
 def test_pinv_with_a_limit(m, n, values, complex):
@@ -110,6 +111,7 @@ def test_pinv_with_a_limit(m, n, values, complex):
     check(pinv, a, d)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("complex", [False, True], ids=["real", "complex"])
 @pytest.mark.parametrize(
     "values", [(3.0, 2.0, -0.4), (3.0, 3.0, 3.0), (3.0, -3.0, 0.5, 0.5, -0.5), (-2.0, 0.5), (2.0, 2.0, 0.0)]
@@ -123,6 +125,7 @@ def test_pinv_of_hermitian_matrices(values, complex):
     assert inner(found, d) == pytest.approx(along(hermitian_pinv, mixed, d)[0], rel=1e-7)
 
 
+@each_in_long_turn
 def test_pinv_of_stacks():
     a = np.stack([with_values(3, 4, values) for values in ((3.0, 2.0, 0.4), (1.0, 1.0, 1.0), (4.0, 1.0, 1.0))])
     check(pinv, a, numbers(3, 3, 4, seed=1))
@@ -175,6 +178,7 @@ def test_the_usual_limit(kind):
         zyg.jit(lambda a: L.pinv(a, 0.1, rtol=None))(a)
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("is_hermitian", [False, True])
 def test_where_the_rank_stays_below_the_full_one(is_hermitian):
     def f(v):
@@ -199,6 +203,7 @@ def test_identity_and_a_product():
     )
 
 
+@each_in_long_turn
 @pytest.mark.parametrize("m, n, values", SHAPES.values(), ids=SHAPES)
 def test_lstsq_with_a_limit(m, n, values):
     a, d = with_values(m, n, values), numbers(m, n, seed=1)
@@ -277,6 +282,7 @@ def test_of_float32(f):
     assert np.allclose(found, zyg.grad(lambda a: np.sum(f(a)))(a), rtol=1e-4)
 
 
+@each_in_long_turn
 def test_third_derivatives():
     """By differences of the second ones."""
     a, d = with_values(4, 3, (3.0, 2.0, 0.7)), numbers(4, 3, seed=1)

@@ -13,9 +13,12 @@ from ...ir.core import Module
 from ...ir.readymade import Readymade
 from ...ir.records import replace
 from .lowered import ErrorSite, FunctionABI, Lowered
+from .lowering.registry import has_loops
 from .text import ModuleText
 
 LINES = 60  # of assembly, from which on a function is worth a call that LLVM does not see into
+# Operations on all elements of arrays, from which on equal ones are a function: a few are loops in their place, of which LLVM makes more.
+MANY_LOOPS = 8
 _NAME = "zyg_library"
 
 Write = Callable[[Lowered, str, str], None]  # to a module, a function by its name, with this linkage
@@ -24,7 +27,13 @@ Write = Callable[[Lowered, str, str], None]  # to a module, a function by its na
 def keep(lowered: Lowered, names: Sequence[str], write: Write, module: Module) -> bool:
     """Make a function, and what it calls, a module of its own, if it can be one; whether it is."""
     offers = module.functions[names[0]].attrs.get("offers", ())
-    found = apart(lowered, names, write, 0 if any(offer.found and not offer.half for offer in offers) else LINES)
+    found = apart(
+        lowered,
+        names,
+        write,
+        0 if any(offer.found and not offer.half for offer in offers) else LINES,
+        sum(has_loops(i) for name in names for _, i in module.functions[name].instructions()) > MANY_LOOPS,
+    )
     if found is None:
         return False
     there, errors = found
@@ -39,16 +48,17 @@ def keep(lowered: Lowered, names: Sequence[str], write: Write, module: Module) -
 
 
 def apart(
-    lowered: Lowered, names: Sequence[str], write: Write, least: int = LINES
+    lowered: Lowered, names: Sequence[str], write: Write, least: int = LINES, shares: bool = False
 ) -> tuple[FunctionABI, list[ErrorSite]] | None:
     """How to call a function that is a module of its own, and the errors for which its numbers stand, from 1 on; None if it cannot
-    be one, or has fewer lines than `least`."""
+    be one, or has fewer lines than `least`. `shares`: operations on all elements of arrays are functions in it."""
     from .cache import digest
 
     abi = lowered.signatures[names[0]]
     alone = Lowered(
-        ModuleText(), lowered.errors[:1], [], masks=lowered.masks, plain_loops=lowered.plain_loops, alone=True
-    )
+        ModuleText(), lowered.errors[:1], [], masks=lowered.masks, plain_loops=lowered.plain_loops, alone=True,
+        shares=shares,
+    )  # fmt: skip
     # Which numbers their names have depends on what else there is in the program.
     symbols = {name: f"@{_NAME}.{n}" if n else f"@{_NAME}" for n, name in enumerate(names)}
     alone.signatures |= {name: replace(lowered.signatures[name], symbol=new) for name, new in symbols.items()}

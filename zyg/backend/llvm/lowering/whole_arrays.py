@@ -65,7 +65,7 @@ def _of_dimensions(instr: Instr) -> bool:
 
 def by_shared(e: FunctionLowering, instr: Instr) -> bool:
     """Call the function that does this for all arrays of these types, in a module that has them."""
-    if not e.lowered.shares or e.function.attrs.get("shared") or not has_loops(instr):
+    if not e.lowered.shares or e.function.attrs.get("by itself") or not has_loops(instr):
         return False
     types = tuple(_parameter(v.type) for v in instr.operands)
     key: Hashable = (instr.op, types, e.flags(instr))
@@ -87,7 +87,7 @@ def _shared(e: FunctionLowering, instr: Instr, types: tuple[Type, ...]) -> Funct
     block = Block("entry", params)
     block.instrs = [Instr(instr.op, list(params), attrs=instr.attrs), Instr("return")]
     function = Function(f"{instr.op}.each.{len(e.lowered.shared)}", [block])
-    function.attrs = {"shared": True, "noinline": True}
+    function.attrs = {"by itself": True, "noinline": True}
     abi = FunctionABI(
         symbol("zyg." + function.name), uses_context(instr), types, (), may_run_python=False, fails=may_fail(instr)
     )
