@@ -62,7 +62,7 @@ def queries(*functions: Any, plain: frozenset[type] = reach.PLAIN, deep: bool = 
 
 
 def _query(f: Any, plain: frozenset[type], deep: bool, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    if kwargs or not plain.issuperset(map(type, args)):
+    if kwargs or not (plain.issuperset(map(type, args)) or (not deep and len(args) == 1 and _holds_plain(args[0]))):
         return reentry.called(f, args, kwargs, deep)
     return f(*args), None
 

@@ -71,6 +71,7 @@ _RUNNING = (
     "zyg.autodiff.python.above",
     "zyg.autodiff.python.begun",
     "zyg.autodiff.python.escaping",
+    "zyg.autodiff.python.handing",
     "zyg.autodiff.python.nested",
     "zyg.autodiff.python.starred",
     "zyg.backend.pullbacks",

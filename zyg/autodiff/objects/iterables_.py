@@ -178,6 +178,10 @@ def _numbered(iterable: Any, start: Any = 0) -> tuple[Any, Any]:
     counted = wholes.counted(iterable, start)
     if counted is not None:
         return counted, None
+    handed = later.handing.all_handed_on((iterable,))
+    if handed is not None:
+        (items,), reads = handed
+        return later.handing.read_for(_enumerate(items) if start == 0 else _numbered(items, start), reads)
     iterator, rec = in_step.own_pairs(iterable, iteration.pairs)
     if rec is None:
         return enumerate_plainly(iterator, start), None
@@ -229,6 +233,10 @@ def _zip_in_general(iterables: tuple[Any, ...], strict: bool) -> tuple[Any, Any]
     together = wholes.together(iterables, strict)
     if together is not None:
         return together, None
+    handed = later.handing.all_handed_on(iterables)
+    if handed is not None:
+        items, reads = handed
+        return later.handing.read_for(_zip(*items, strict=strict), reads)
     if all(map(objects.stepped.is_known, map(type, iterables))):
         begun = iteration.all_with_backs(iterables, objects.stepped.begun)
         together = wholes.together(tuple([made for made, _ in begun]), strict)
@@ -259,9 +267,15 @@ def _run_second_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(reversed, exact=True)
 def _reversed(*args: Any) -> tuple[Any, Any]:
-    if len(args) == 1 and type(args[0]) is list:  # (what small loops take is this)
+    if len(args) == 1:  # (what small loops take is this)
         (x,) = args
-        return iteration.Direct(zip(reversed(x), count(len(x) - 1, -1)), x, "list_reverseiterator"), None
+        t = type(x)
+        if t is list:
+            return iteration.Direct(zip(reversed(x), count(len(x) - 1, -1)), x, "list_reverseiterator"), None
+        if t is tuple and not INERT.issuperset(map(type, x)):
+            gathered, number = list(x), len(x)
+            made = iteration.Direct(zip(reversed(x), count(number - 1, -1)), gathered, "reversed")
+            return made, (run_shift, (iteration.run_gathered, gathered, number))
     return calls.run_known(_from_the_end, *args)
 
 

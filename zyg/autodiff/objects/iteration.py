@@ -551,7 +551,7 @@ def begun(x: Any) -> tuple[Any, Any]:
         method = objects.arithmetic.find_special(t, "__iter__")
         is_python = objects.arithmetic.is_python
         if is_python(method) or (method is None and is_python(objects.arithmetic.find(t, "__getitem__"))):
-            return record_iter(x)
+            return later.handing.handed_on(x) or record_iter(x)
     return x, None
 
 

@@ -589,6 +589,12 @@ if sys.version_info >= (3, 12):
 def _zip_longest(*iterables: Any, fillvalue: Any = None) -> tuple[Any, Any]:
     if iterables and {list}.issuperset(map(type, iterables)):
         return places.longest(iterables, fillvalue)
+    handed = later.handing.all_handed_on(iterables)
+    if handed is not None:
+        containers, reads = handed
+        return later.handing.read_for(_zip_longest(*containers, fillvalue=fillvalue), reads)
+    if iterables and {list, tuple}.issuperset(map(type, iterables)):
+        return places.longest_of_tuples(iterables, fillvalue)
     sources = iteration.all_with_backs(iterables)
     iterators = [s for s, _ in sources]
     holder = iteration.Holder(1)

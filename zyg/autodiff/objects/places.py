@@ -275,6 +275,24 @@ def longest(lists: tuple[list[Any], ...], fillvalue: Any) -> tuple[Any, Any]:
     return iteration.Direct(zip(items, places), _Longest(lists), "zip_longest"), back
 
 
+def longest_of_tuples(iterables: tuple[Any, ...], fillvalue: Any) -> tuple[Any, Any]:
+    """The same where some are tuples, for which lists stand."""
+    lists = tuple([x if type(x) is list else list(x) for x in iterables])
+    made, back = longest(lists, fillvalue)
+    tuples = [(k, items) for k, (x, items) in enumerate(zip(iterables, lists)) if x is not items]
+    return made, (_run_longest_of_tuples, back, tuples, len(lists))
+
+
+def _run_longest_of_tuples(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, tuples, count = back
+    given = (inner[0](inner, d, shadows) if inner is not None else None) or ()
+    result = [*given, *[None] * (2 + count - len(given))]
+    for k, items in tuples:
+        taken = iteration.run_gathered((None, items, len(items)), None, shadows)
+        result[1 + k] = None if taken is None else taken[0]
+    return result
+
+
 def _run_longest(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, filled, count = back
     given = shadows.items.pop(id(filled), None)

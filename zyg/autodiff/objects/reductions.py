@@ -16,7 +16,7 @@ import numpy as np
 
 from zyg.autodiff import objects
 
-from . import calls, draining, reach, reentry
+from . import calls, draining, later, reach, reentry
 from .arithmetic import of_kink
 from .builtins_ import MISSING
 from .calls import known
@@ -39,6 +39,10 @@ def _sum(iterable: Any, /, start: Any = 0) -> tuple[Any, Any]:
     if type(start) not in NUMBERS:
         sum((), start)  # refuses text
         return calls.call(_added, (iterable, start))
+    handed = later.handing.all_handed_on((iterable,))
+    if handed is not None:
+        (items,), reads = handed
+        return later.handing.read_for(_sum(items, start), reads)
     items, drain, rest = draining.leading(iterable, NUMBERS)
     if rest is None:
         # As CPython adds them up, compensated from 3.12 on.

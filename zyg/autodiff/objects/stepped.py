@@ -21,7 +21,10 @@ from .sources import ByNext, check_iterator, next_of, whole
 
 
 def iterated(x: Any) -> tuple[Any, Any] | None:
-    """(iterator, back) by an `__iter__` that is differentiated; None for objects without one."""
+    """(iterator, back) by an `__iter__` that is differentiated, or the container of which it is one; None for objects without one."""
+    handed = later.handing.handed_on(x)
+    if handed is not None:
+        return handed
     cls = type(x)
     method = find_special(cls, "__iter__")
     if not is_python(method):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import calls, draining, iteration, reentry
+from . import calls, draining, iteration, later, reentry
 from .arithmetic import find, is_python
 from .shadows import add_all
 
@@ -31,6 +31,11 @@ def unpacked(x: Any, number: int) -> tuple[Any, ...]:
         return (*items, (_run_first_items, drain))
     if iteration.stepped_as(type(x)) is tuple and len(items := tuple(iteration.own_items(x))) == number:
         return (*items, (run_unpack_tuple,))
+    handed = later.handing.handed_on(x)
+    if handed is not None:
+        container, read = handed
+        *items, back = unpacked(container, number)
+        return (*items, back if read is None or back is None else (_run_handed_on, back, read))
     if find(type(x), "__iter__") is None and find(type(x), "__getitem__") is None:
         raise TypeError(f"cannot unpack non-iterable {type(x).__name__} object")
     iterator, rec = iteration.with_backs(x)
@@ -43,6 +48,14 @@ def unpacked(x: Any, number: int) -> tuple[Any, ...]:
                 break
         _check(items, number)
     return (*items, (run_unpack, backs, rec) if rec is not None else None)
+
+
+def _run_handed_on(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """Of the container by which an instance is gone through, which an attribute holds."""
+    _, inner, read = back
+    given = inner[0](inner, d, shadows)
+    if given is not None:
+        read[0](read, given[0], shadows)
 
 
 def _check(items: list[Any], number: int) -> None:
