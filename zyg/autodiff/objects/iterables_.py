@@ -160,6 +160,11 @@ def _enumerate(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
             whole = wholes.NumberedTuple((items,))
             made = iteration.Direct(zip(enumerate(items), count()), whole, "enumerate")
             return made, (_run_zip_of_tuples, whole)
+        if t not in iteration.SOURCES:
+            handed = later.handing.handed_on(items)
+            if handed is not None:
+                container, read = handed
+                return later.handing.read_for(_enumerate(container), [] if read is None else [(1, read)])
     return calls.run_known(_numbered, *args, **kwargs)
 
 
