@@ -72,6 +72,7 @@ _RUNNING = (
     "zyg.autodiff.python.begun",
     "zyg.autodiff.python.escaping",
     "zyg.autodiff.python.handing",
+    "zyg.autodiff.python.matched",
     "zyg.autodiff.python.nested",
     "zyg.autodiff.python.starred",
     "zyg.backend.pullbacks",

@@ -13,7 +13,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from zyg.autodiff.python import accesses, compile, escaping, forms, handing, knowledge, sites, sought, special
+    from zyg.autodiff.python import (
+        accesses,
+        compile,
+        escaping,
+        forms,
+        handing,
+        knowledge,
+        matched,
+        sites,
+        sought,
+        special,
+    )
 
 
 def __getattr__(name: str) -> Any:
@@ -23,4 +34,4 @@ def __getattr__(name: str) -> Any:
     return module
 
 
-__all__ = ["accesses", "compile", "escaping", "forms", "handing", "knowledge", "sites", "sought", "special"]
+__all__ = ["accesses", "compile", "escaping", "forms", "handing", "knowledge", "matched", "sites", "sought", "special"]

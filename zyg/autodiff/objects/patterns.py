@@ -64,6 +64,16 @@ def record_match_class(subject: Any, cls: Any, names: tuple[str, ...], count: in
     """The attributes of a class pattern, None if it does not match."""
     if not isinstance(cls, type):
         raise TypeError("called match pattern must be a class")
+    if later.matched.is_no_instance(subject, cls):
+        return None, None
+    read = later.matched.names_read(subject, cls, names, count)
+    if read is not None:
+        values = [getattr(subject, name, ABSENT) for name in read]
+        for value in values:
+            if value is ABSENT:
+                break
+        else:
+            return tuple(values), (_run_read, subject, read)
     backs: list[Any] = []
     with reentry.gathering(backs):
         return _matched(subject, cls, names, count, backs)
@@ -100,6 +110,15 @@ def _matched(subject: Any, cls: type, names: tuple[str, ...], count: int, backs:
             return None, (_run_found, backs)
         values.append(value)
     return tuple(values), (_run_found, backs)
+
+
+def _run_read(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """Attributes that were read plainly."""
+    if d is not None:
+        _, subject, names = back
+        for k in range(len(names) - 1, -1, -1):
+            if d[k] is not None:
+                attributes.run_attr((None, subject, names[k]), d[k], shadows)
 
 
 def _attribute(x: Any, name: str) -> tuple[Any, Any]:

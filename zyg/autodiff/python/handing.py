@@ -25,13 +25,16 @@ _BESIDE = frozenset({"RESUME", "PRECALL", "PUSH_NULL", "CACHE", "NOP"})
 # By class: its `__iter__`, the code of that, and the name of the attribute; None for other classes.
 _known: dict[type, tuple[FunctionType, CodeType, str] | None] = {}
 forgets(_known.clear)
+_UNKNOWN: Any = object()
 _iter = builtins.iter
 
 
 def handed_on(x: Any) -> tuple[Any, Any] | None:
     """(the container that an instance is gone through by, the back of reading it), or None."""
     cls = type(x)
-    found = _known[cls] if cls in _known else _looked_at(cls)
+    found = _known.get(cls, _UNKNOWN)  # (another thread may forget)
+    if found is _UNKNOWN:
+        found = _looked_at(cls)
     if found is None:
         return None
     method, code, name = found

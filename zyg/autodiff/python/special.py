@@ -229,11 +229,19 @@ def _forget_what_tells_its_class() -> None:
 @passes()
 def record_isinstance(f: Any, x: Any, cls: Any, *parts: Any) -> tuple[Any, Any]:
     """What is called by the name of `isinstance`; `parts`: the classes, where `cls` is a tuple."""
-    t = type(x)
-    if t not in TELL_THEIR_CLASS and not issubclass(t, type) and objects.builtins_.tells_its_class(x):
-        note_class(t)
-        note(TELL_THEIR_CLASS, t, (t,))
+    if type(x) not in TELL_THEIR_CLASS:
+        tells_its_class(x)
     return calls.forward_of(f)(x, cls)
+
+
+def tells_its_class(x: Any) -> bool:
+    """Whether that is so, which is noted of its type."""
+    t = type(x)
+    if issubclass(t, type) or not objects.builtins_.tells_its_class(x):
+        return False
+    note_class(t)
+    note(TELL_THEIR_CLASS, t, (t,))
+    return True
 
 
 @passes()
