@@ -278,9 +278,23 @@ def _of_two(function: Any, handler: Any) -> Any:
     return short
 
 
+def _of_three(function: Any, handler: Any) -> Any:
+    """The same of three arguments."""
+
+    @passes()
+    def short(a: Any, b: Any, c: Any) -> tuple[Any, Any]:
+        if type(a) in _REAL and type(b) in _REAL and type(c) in _REAL:
+            y = function(a, b, c)
+            return y, _OF_THREE[0 if y is a else 1 if y is b else 2]
+        return handler(a, b, c)
+
+    return short
+
+
 for _function, _better in ((min, operator.lt), (max, operator.gt)):
     _handler = known(_function, exact=True)(_extreme(_function, _better))
     calls.SHORT[_function, 2] = _of_two(_function, _handler)
+    calls.SHORT[_function, 3] = _of_three(_function, _handler)
 
 
 def run_chosen_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -300,6 +314,9 @@ def run_chosen_of_several(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     result = [of_kink(d)] * back[2]
     result[back[1]] = d
     return None, *result, None, None
+
+
+_OF_THREE = [(run_chosen_of_several, at, 3) for at in range(3)]
 
 
 def run_chosen_argument(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
