@@ -64,16 +64,19 @@ def record_match_class(subject: Any, cls: Any, names: tuple[str, ...], count: in
     """The attributes of a class pattern, None if it does not match."""
     if not isinstance(cls, type):
         raise TypeError("called match pattern must be a class")
-    if later.matched.is_no_instance(subject, cls):
-        return None, None
     read = later.matched.names_read(subject, cls, names, count)
+    if read is later.matched.NO_INSTANCE:
+        return None, None
     if read is not None:
-        values = [getattr(subject, name, ABSENT) for name in read]
+        attributes_read, fields = read
+        values = [getattr(subject, name, ABSENT) for name in attributes_read]
         for value in values:
             if value is ABSENT:
                 break
         else:
-            return tuple(values), (_run_read, subject, read)
+            if fields is not None:
+                return tuple(values), (_run_fields, fields, tuple.__len__(subject))
+            return tuple(values), (_run_read, subject, attributes_read)
     backs: list[Any] = []
     with reentry.gathering(backs):
         return _matched(subject, cls, names, count, backs)
@@ -119,6 +122,17 @@ def _run_read(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         for k in range(len(names) - 1, -1, -1):
             if d[k] is not None:
                 attributes.run_attr((None, subject, names[k]), d[k], shadows)
+
+
+def _run_fields(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """Fields of a named tuple, which has its cotangents in a tuple."""
+    if d is None:
+        return None
+    _, places, length = back
+    given: list[Any] = [None] * length
+    for at, c in zip(places, d):
+        given[at] = c
+    return tuple(given), None, None
 
 
 def _attribute(x: Any, name: str) -> tuple[Any, Any]:
