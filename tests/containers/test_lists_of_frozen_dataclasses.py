@@ -138,9 +138,8 @@ def test_pullbacks_of_lists_of_them():
 def test_tangents_jacobians_and_hessians():
     given = slotted(41)
     along = sum(p.v for p in given)
-    with (
-        warnings.catch_warnings()
-    ):  # (which is through Python, with a warning where a process has rules for forward mode)
+    # (Which is through Python, with a warning, where a process has rules for forward mode.)
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", zyg.FallbackWarning)
         assert zyg.jvp(products, (given,), ([(1.0, 0.0)] * 41,)) == pytest.approx((products(given), along))
     assert zyg.jvp(products, (given,), ([Slotted(1.0, 0.0)] * 41,)) == pytest.approx((products(given), along))
