@@ -29,7 +29,7 @@ def verify_after_each_stage():
 def pytest_configure(config):
     config.addinivalue_line(
         "markers",
-        "each_in_turn(days=3): expensive, and run by one of three Pythons, on one of so many days (tests/turns.py)",
+        "each_in_turn(days=5): expensive, and run by one of three Pythons, on one of so many days (tests/turns.py)",
     )
 
 

@@ -17,10 +17,10 @@ def item(name: str, *marks: pytest.MarkDecorator) -> Any:
     "marks, days",
     [
         ([turns.by_one_python_a_day], 1),
-        ([turns.each_in_turn], 3),
-        ([turns.each_in_long_turn], 10),
-        ([turns.each_in_long_turn, turns.each_in_turn], 10),  # a function, and its module
-        ([turns.by_one_python_a_day, turns.each_in_turn], 3),
+        ([turns.each_in_turn], 5),
+        ([turns.each_in_long_turn], 15),
+        ([turns.each_in_long_turn, turns.each_in_turn], 15),  # a function, and its module
+        ([turns.by_one_python_a_day, turns.each_in_turn], 5),
     ],
 )
 def test_in_so_many_days_a_python_runs_each_case_and_another_the_next_time(

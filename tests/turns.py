@@ -1,8 +1,8 @@
 """Expensive cases are taken in turns: each of three successive Python versions runs some of them.
 
 What is true of every Python alike (a derivative's formula, compiled code against NumPy) and takes long to compile is run by one Python, each
-case every third day; what takes longest every tenth day, and the next time by another Python. What may differ between Pythons and takes
-long is run by one of them each day, by all three in three days. Ten days run all. `EVERY_TURN=1 python -m pytest` runs all cases on one Python.
+case every fifth day; what takes longest every fifteenth day, and the next time by another Python. What may differ between Pythons and takes
+long is run by one of them each day, by all three in three days. Fifteen days run all. `EVERY_TURN=1 python -m pytest` runs all cases on one Python.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import pytest
 
 TURN = sys.version_info[1] % 3
 EVERY_TURN = bool(os.environ.get("EVERY_TURN"))
-# In the environment it is the same for all processes of a run, past midnight too; ZYG_TESTS_DAY=0 to 29 runs what a certain day does.
+# In the environment it is the same for all processes of a run, past midnight too; ZYG_TESTS_DAY=0 to 44 runs what a certain day does.
 DAY = int(os.environ.setdefault("ZYG_TESTS_DAY", str(int(time.time()) // 86400)))
 
-# A mark of a test, or `pytestmark` of a module. By the test's name and parameters, it is one Python's turn, every third day
+# A mark of a test, or `pytestmark` of a module. By the test's name and parameters, it is one Python's turn, every fifth day
 # (conftest.py reads the mark).
 each_in_turn = pytest.mark.each_in_turn
-# What takes a second and more is, beside that, every tenth day's turn.
-each_in_long_turn = pytest.mark.each_in_turn(days=10)
+# What takes a second and more is, beside that, every fifteenth day's turn.
+each_in_long_turn = pytest.mark.each_in_turn(days=15)
 # What depends on the Python is run by another one each day.
 by_one_python_a_day = pytest.mark.each_in_turn(days=1)
 
@@ -34,7 +34,7 @@ def own_third(cases: list[str]) -> list[str]:
 
 
 def is_of_another_turn(item: pytest.Item) -> bool:
-    days = max((mark.kwargs.get("days", 3) for mark in item.iter_markers("each_in_turn")), default=0)
+    days = max((mark.kwargs.get("days", 5) for mark in item.iter_markers("each_in_turn")), default=0)
     if EVERY_TURN or not days:
         return False
     number = zlib.crc32(item.name.encode())

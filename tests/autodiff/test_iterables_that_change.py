@@ -12,6 +12,7 @@ import pytest
 
 import zyg
 from tests.autodiff.against_differences import check, check_second
+from tests.turns import by_one_python_a_day
 
 LOG: list[str] = []
 
@@ -113,6 +114,7 @@ def logged(f, x=0.7):
     assert log == LOG
 
 
+@by_one_python_a_day
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize("way", CONSUMERS)
 @pytest.mark.parametrize("cls", [Stepped, Indexed, Generating])

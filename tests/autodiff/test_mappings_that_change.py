@@ -12,6 +12,7 @@ import pytest
 
 import zyg
 from tests.autodiff.against_differences import check, check_second
+from tests.turns import by_one_python_a_day
 from zyg.errors import ZygError
 
 LOG: list[str] = []
@@ -234,6 +235,7 @@ def program(cls, way):
     return f
 
 
+@by_one_python_a_day
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("cls", CLASSES)

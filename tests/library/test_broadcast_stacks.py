@@ -124,6 +124,7 @@ def differences(f: Any, x: Any, d: Any, h: float = 1e-3) -> Any:
     return (45 * at(1) - 9 * at(2) + at(3)) / (60 * h)
 
 
+@each_in_turn
 @pytest.mark.parametrize("name", ["solve", "matmul of equal rows", "taken rows"])
 def test_hessians_of_what_is_broadcast(name: str) -> None:
     made, x = EXAMPLES[name]

@@ -269,6 +269,16 @@ def ask_for_class(e: Emitter, instr: Operation, operands: list[Value], slow: Lab
     call_function(e, Const(isinstance, OBJECT), [x, cls])
 
 
+def match_nothing(e: Emitter, instr: Operation, operands: list[Value], slow: Label) -> None:
+    """A class pattern that does not match: what is asked for its class runs no code, and is of another one, most likely."""
+    subject, cls, *_ = operands
+    go_unless_type(e, cls, type, slow)
+    go_unless_type_in(e, subject, instr.attrs["types"], slow)
+    call_function(e, Const(isinstance, OBJECT), [subject, cls])
+    e.jump_if("TRUE", slow)
+    e.out("LOAD_CONST", None)
+
+
 def end_loop(e: Emitter, instr: Operation, operands: list[Value], slow: Label) -> None:
     """A loop is over: its iterator is one whose steps run no Python code, most likely."""
     (iterator,) = operands

@@ -27,7 +27,16 @@ from .phrases import (
     store_all,
 )
 from .recorded import store_rarely, store_recorded, unpack_results
-from .recorded_accesses import DIRECT, ask_for_class, ask_length, end_loop, read_computed, read_field, read_of_class
+from .recorded_accesses import (
+    DIRECT,
+    ask_for_class,
+    ask_length,
+    end_loop,
+    match_nothing,
+    read_computed,
+    read_field,
+    read_of_class,
+)
 from .recorded_calls import call_elementary, call_of_container, call_of_get, call_of_view, find_callee, read_method
 
 if TYPE_CHECKING:
@@ -97,6 +106,8 @@ def op_record(e: Emitter, tree: Tree) -> None:
             ask_length(e, instr, operands, slow)
         elif direct == "isinstance":
             ask_for_class(e, instr, operands, slow)
+        elif direct == "match_class":
+            match_nothing(e, instr, operands, slow)
         elif direct == "finish":
             end_loop(e, instr, operands, slow)
         elif direct in DIRECT:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-import types
 from itertools import count, islice, repeat
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from . import (
@@ -19,7 +19,7 @@ from . import (
     reentry,
 )
 from .calls import known
-from .cotangents import accumulate
+from .cotangents import INERT, accumulate
 from .iteration import Iterator
 from .quiet import is_quiet
 from .shadows import add_all, add_part
@@ -88,8 +88,8 @@ def drain_mapped(
     mapped: Mapped, types: frozenset[type] | None = None, most: int | None = None
 ) -> tuple[list[Any], tuple[Any, ...]]:
     """All that `map` still gives; or up to the first item that is not of these types; or at most so many."""
-    if most is None and mapped.places is None and types != frozenset():
-        made = _mapped_at_once(mapped)
+    if mapped.places is None and types != frozenset() and type(mapped.function) is not FunctionType:
+        made = _mapped_at_once(mapped, most)
         if made is not None:
             return made
     forward = calls.forward_by_others(mapped.function)
@@ -117,17 +117,26 @@ def _leading_mapped(mapped: Mapped, types: frozenset[type]) -> tuple[list[Any], 
     return items, drain, mapped if items and type(items[-1]) not in types else None
 
 
-def _mapped_at_once(mapped: Mapped) -> tuple[list[Any], tuple[Any, ...]] | None:
-    """An operator on lists of real numbers; None where it is something else, or raises an error (which it does again)."""
-    if type(mapped.function) is types.FunctionType:
+# What makes numbers of text and bytes, which carry no derivative.
+_READERS = frozenset({float, int, complex, ord, len})
+_FUNCTIONS = (type, BuiltinFunctionType)  # that have no hash of the user's
+
+
+def _mapped_at_once(mapped: Mapped, most: int | None) -> tuple[list[Any], tuple[Any, ...]] | None:
+    """An operator on lists of real numbers, or what reads numbers from text; None where it is something else, gives more than `most`, or
+    raises an error (which it does again)."""
+    f, lists = mapped.function, mapped.values()
+    if most is not None and len(lists[0]) > most:
         return None
-    lists = mapped.values()
-    rule = listwise.rule_of(mapped.function, *lists)
-    if rule is None:
+    if type(f) in _FUNCTIONS and f in _READERS:
+        rule = None
+        if len(lists) != 1 or not INERT.issuperset(map(type, lists[0])) or calls.forward_of(f) is not calls.KNOWN[f]:
+            return None
+    elif (rule := listwise.rule_of(f, *lists)) is None:
         return None
     try:
-        ys = list(map(mapped.function, *lists))
-    except ArithmeticError:
+        ys = list(map(f, *lists))
+    except (ArithmeticError, ValueError, TypeError):
         return None
     mapped.places = iter(())
     return ys, (_give_mapped_at_once, rule, ys[:], lists, mapped.lists)
@@ -135,7 +144,7 @@ def _mapped_at_once(mapped: Mapped) -> tuple[list[Any], tuple[Any, ...]] | None:
 
 def _give_mapped_at_once(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
     _, rule, ys, values, lists = drain
-    if ds is not None:
+    if ds is not None and rule is not None:
         for x, part in zip(lists, listwise.cotangents(rule, ds, ys, *values)):
             add_all(shadows, x, 0, part)
 

@@ -39,14 +39,25 @@ def method(cls: type, name: str, otherwise: Callable[..., Any]) -> Callable[...,
     def call(owner: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         if kwargs or not plain.issuperset(map(type, args)):
             return otherwise(owner, *args, **kwargs)
-        return told(find, owner, args), None
+        return told(find, owner, *args), None
 
     return call
 
 
-def told(find: Callable[..., Any], owner: Any, args: tuple[Any, ...]) -> Any:
+def function(find: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., tuple[Any, Any]]:
+    """The same of a function of the module `struct` that does what a method of `struct.Struct` does."""
+
+    def call(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        if kwargs or not _WRITTEN.issuperset(map(type, args)):
+            return otherwise(find, *args, **kwargs)
+        return told(find, *args), None
+
+    return call
+
+
+def told(find: Callable[..., Any], *args: Any) -> Any:
     """What is a constant in second derivatives, too (`texts`)."""
-    return find(owner, *args)
+    return find(*args)
 
 
 def are_matches(x: Any) -> bool:
@@ -58,4 +69,4 @@ def are_matches(x: Any) -> bool:
     return type(x) is _UNPACKED or type(x) is _ITERATORS and type(_searching(x)) is _SCANNERS
 
 
-__all__ = ["OF_TEXT", "are_matches", "method", "told"]
+__all__ = ["OF_TEXT", "are_matches", "function", "method", "told"]

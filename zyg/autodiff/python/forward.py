@@ -286,6 +286,9 @@ class ForwardHalf:
             classes = self.makers.get(instr.operands[2])
             if classes is not None and classes.op == "tuple":
                 operands += classes.operands
+        elif op == "match_class" and not self.brief and instr not in self.handled:
+            attrs |= {"direct": "match_class", "types": special.TELL_THEIR_CLASS}
+            function = objects.RECORD[op]
         elif self._begins_expression(instr):
             attrs["of"], function = "expression", expressions.begin
             operands.append(Const(sites.new_site(), OBJECT))

@@ -11,7 +11,7 @@ import dis
 from types import CodeType, FunctionType, MemberDescriptorType
 from typing import Any
 
-from ..identity import note
+from ..identity import ByIdentity, note
 from ..objects import attributes
 from ..objects.arithmetic import find
 from ..objects.backs import run
@@ -25,6 +25,7 @@ _BESIDE = frozenset({"RESUME", "PRECALL", "PUSH_NULL", "CACHE", "NOP"})
 # By class: its `__iter__`, the code of that, and the name of the attribute; None for other classes.
 _known: dict[type, tuple[FunctionType, CodeType, str] | None] = {}
 forgets(_known.clear)
+_of_codes = ByIdentity()  # the name of the attribute, False where the code does something else
 _UNKNOWN: Any = object()
 _iter = builtins.iter
 
@@ -83,12 +84,12 @@ def _run_read(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def _looked_at(cls: type) -> tuple[FunctionType, CodeType, str] | None:
     method, found = find(cls, "__iter__"), None
-    if type(method) is FunctionType and has_plain_shadow(cls) and attributes.plain_lookup(cls):
-        name = _attribute(method.__code__)
-        if name is not None and find(cls, "__getattr__") is None:
-            held = find(cls, name)
-            if held is None or (type(held) is MemberDescriptorType and attributes.is_slot(cls, held)):
-                found = method, method.__code__, name
+    name = _attribute(method.__code__) if type(method) is FunctionType else None
+    plain = name is not None and has_plain_shadow(cls) and attributes.plain_lookup(cls)
+    if plain and find(cls, "__getattr__") is None:
+        held = find(cls, name)
+        if held is None or (type(held) is MemberDescriptorType and attributes.is_slot(cls, held)):
+            found = method, method.__code__, name
     note(_known, cls, (cls,), found)
     note_class(cls)
     return found
@@ -96,6 +97,14 @@ def _looked_at(cls: type) -> tuple[FunctionType, CodeType, str] | None:
 
 def _attribute(code: CodeType) -> str | None:
     """The attribute of the first parameter whose iterator a function gives, if it does that and nothing else."""
+    found = _of_codes.of(code)  # (a class statement in a function makes a class each time, of the same code)
+    if found is None:
+        found = _read(code) or False
+        _of_codes.note(code, found)
+    return found or None
+
+
+def _read(code: CodeType) -> str | None:
     steps = [i for i in dis.get_instructions(code) if i.opname not in _BESIDE]
     if code.co_argcount != 1 or [i.opname for i in steps] != _STEPS:
         return None

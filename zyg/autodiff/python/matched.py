@@ -60,9 +60,7 @@ def _attributes(cls: type, names: tuple[str, ...], count: int) -> tuple[str, ...
     """The attributes that the sub-patterns are for, if the class says so without running code, and there is nothing wrong with them."""
     found = names
     if count:
-        if attributes.may_run_code(cls, "__match_args__"):
-            return None
-        places = getattr(cls, "__match_args__", ())
+        places = find(cls, "__match_args__")
         if type(places) is not tuple or len(places) < count or not all(type(n) is str for n in places):
             return None
         found = (*places[:count], *names)

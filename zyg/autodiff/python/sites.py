@@ -6,6 +6,7 @@ Emitted code looks at a `Site` itself, and calls `forward_at` where another call
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Mapping
 from functools import cache, partial
@@ -105,6 +106,9 @@ def methods_of(name: str, arity: int, watched: bool, checked: bool) -> Methods:
         methods[way] = Methods(name, arity, checked)
     return methods[way]
 
+
+# (The other one is of methods that are told which class they are of.)
+_BUILTIN_METHODS = (BuiltinFunctionType, type(re.compile("").match))
 
 _CALLEES = 16  # how many are remembered per place; so are as many functions that are made anew
 
@@ -225,7 +229,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         if site[0] is nobody:
             site[:2] = f, forward
         return forward
-    if t is BuiltinFunctionType and type(f.__self__) is not ModuleType and f.__name__ != "__new__":
+    if t in _BUILTIN_METHODS and type(f.__self__) is not ModuleType and f.__name__ != "__new__":
         if site[_TABLE] is None:  # where no method is read: it was bound elsewhere
             handler = calls.inherited_handler(type(f.__self__), f.__name__)
             if handler is not None:

@@ -6,6 +6,7 @@ import operator
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 from functools import partial
+from re import Match
 from types import FunctionType, MethodType, WrapperDescriptorType
 from typing import Any
 
@@ -264,6 +265,9 @@ def _getitem(x: Any, key: Any) -> tuple[Any, Any]:
         if type(key) is int or (
             type(key) is slice and _BOUNDS.issuperset((type(key.start), type(key.stop), type(key.step)))
         ):
+            return x[key], None
+    elif t is Match:
+        if type(key) is str or type(key) is int:
             return x[key], None
     elif t is deque:
         if type(key) is int:
