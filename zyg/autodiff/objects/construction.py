@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 from collections import OrderedDict
+from operator import itemgetter
 from typing import Any
 
 from zyg.backend.phrases import PLAIN_KEYS
@@ -262,6 +263,8 @@ def record_dict_update(x: Any, other: Any) -> Any:
     if type(other) is dict is type(x):
         x.update(other)
         return (run_dict_updated, x, other, tuple(other))
+    if type(other) is iteration.Direct:  # `zip` and `enumerate`, most of all, which nobody asks for keys
+        return _update_by_pairs(x, other)
     if mappings.is_taken_as_dict(other):
         subscripts.base_of(x).update(x, other)
         return (run_dict_updated, x, other, tuple(other))
@@ -329,16 +332,20 @@ def _run_added_by_names(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def _update_by_pairs(x: Any, other: Any) -> Any:
     """The same for pairs of keys and values."""
-    store = subscripts.base_of(x).__setitem__
+    base = subscripts.base_of(x)
     if draining.is_certain(other):
         pairs, drain = draining.drained(other)
         if _TUPLE.issuperset(map(type, pairs)) and _LENGTH_TWO.issuperset(map(len, pairs)):
-            keys = [key for key, _ in pairs]
+            keys = list(map(_FIRST, pairs))
             if PLAIN_KEYS.issuperset(map(type, keys)):
-                for key, value in pairs:
-                    store(x, key, value)
+                if base is dict:
+                    dict.update(x, pairs)
+                else:  # whose `update` asks a class derived from it
+                    for key, value in pairs:
+                        base.__setitem__(x, key, value)
                 return (run_updated_at_once, x, keys, drain)
         other = draining.again(other, pairs, drain)
+    store = base.__setitem__
     iterator, rec = iteration.with_backs(other)
     backs = []
     updated = (run_updated_by_pairs, x, backs, rec)
@@ -352,6 +359,7 @@ def _update_by_pairs(x: Any, other: Any) -> Any:
 
 
 _TUPLE = frozenset({tuple})
+_FIRST = itemgetter(0)
 _LENGTH_TWO = frozenset({2})
 
 

@@ -180,8 +180,14 @@ def _clear(site: Site) -> None:
 
 def forward_at(f: Any, site: Site, arity: int) -> Any:
     """The forward half of `f` for `arity` arguments, which the place remembers."""
-    fill(site)
     t = type(f)
+    if t is MethodType and site[2] is not nobody and type(f.__func__) is FunctionType:  # another one than the last
+        made = _of_methods[1 if bodies else 0].get((f.__func__, arity))
+        if made is not None:
+            made = partial(made, f.__self__)
+            _keep_for_now(site, f, made)
+            return made
+    fill(site)
     if t is FunctionType and "<locals>" in f.__qualname__:
         made = of_local(f, arity)
         if made is not None:

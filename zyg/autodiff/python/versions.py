@@ -56,6 +56,8 @@ def in_versions(function: Function, versions: type[Versions], chosen: Callable[[
             if taken is not None:
                 last = block.instrs.index(taken) - 1
             first = next(n for n, instr in enumerate(block.instrs) if n == places[0] or gives_position(instr))
+            if first and _is_cotangent(block.instrs[first - 1], block.instrs[first]):
+                first -= 1
             made = versions(block, first, last + 1, around)
             if taken is not None:
                 made.split_halfway(taken)
@@ -66,6 +68,11 @@ def in_versions(function: Function, versions: type[Versions], chosen: Callable[[
             layout += split_halfway([block], taken.operands, lambda v: v, set(), results)[1:]
     function.blocks[:] = layout + behind
     return function
+
+
+def _is_cotangent(made: Instr, pull: Instr) -> bool:
+    """Whether a tuple is made of cotangents to be that of what is taken apart next."""
+    return made.op == "tuple" and pull.op == "pull" and pull.operands[1] is made.result
 
 
 class _Around:
