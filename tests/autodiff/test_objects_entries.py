@@ -14,7 +14,7 @@ from tests.autodiff.object_examples import PROGRAMS as OBJECTS
 from tests.autodiff.reentry_examples import PROGRAMS as REENTRY
 from tests.oracles import differences
 from tests.turns import each_in_turn
-from zyg.autodiff.objects import builtins_, calls, classes, numpy_, numpy_random, numpy_shortcuts
+from zyg.autodiff.objects import builtins_, calls, classes, matches, numpy_, numpy_random, numpy_shortcuts
 from zyg.autodiff.objects.api import pullback
 from zyg.backend.pulls import State
 
@@ -45,6 +45,7 @@ def without_derivative(handler):
         numpy_random.seeded,
         builtins_._query,
         builtins_.ask,
+        matches.call_on_bytes,
         classes._new,
     )
 

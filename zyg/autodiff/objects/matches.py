@@ -44,15 +44,11 @@ def method(cls: type, name: str, otherwise: Callable[..., Any]) -> Callable[...,
     return call
 
 
-def function(find: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., tuple[Any, Any]]:
-    """The same of a function of the module `struct` that does what a method of `struct.Struct` does."""
-
-    def call(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        if kwargs or not _WRITTEN.issuperset(map(type, args)):
-            return otherwise(find, *args, **kwargs)
-        return told(find, *args), None
-
-    return call
+def call_on_bytes(find: Callable[..., Any], otherwise: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """The same of a function of the module `struct`, which does what a method of `struct.Struct` does."""
+    if kwargs or not _WRITTEN.issuperset(map(type, args)):
+        return otherwise(find, *args, **kwargs)
+    return told(find, *args), None
 
 
 def told(find: Callable[..., Any], *args: Any) -> Any:
@@ -69,4 +65,4 @@ def are_matches(x: Any) -> bool:
     return type(x) is _UNPACKED or type(x) is _ITERATORS and type(_searching(x)) is _SCANNERS
 
 
-__all__ = ["OF_TEXT", "are_matches", "function", "method", "told"]
+__all__ = ["OF_TEXT", "are_matches", "call_on_bytes", "method", "told"]

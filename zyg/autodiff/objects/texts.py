@@ -163,7 +163,7 @@ ATTRIBUTES[READER, "line_num"] = _lines_read
 for _name in ("format", "size"):
     ATTRIBUTES[struct.Struct, _name] = _of_format(_name)
 for _function in (struct.pack, struct.unpack, struct.unpack_from, struct.calcsize):
-    known(_function)(matches.function(_function, call_foreign))
+    known(_function)(partial(matches.call_on_bytes, _function, call_foreign))
 
 
 def reads_rows(x: Any) -> bool | None:
