@@ -5,12 +5,13 @@ them by `python -m tests.arrays`."""
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 
 import numpy as np
 import pytest
 
-from ..turns import each_in_turn
+from ..turns import by_one_python_a_day, each_in_turn
 from . import programs
 from .cases import CASES
 from .check import Checker, Refused, drawn, of_floats
@@ -132,9 +133,18 @@ def test_second_derivatives(case):
     assert not list(Checker(case).second_derivatives(np.random.default_rng(SLICE)))
 
 
+@functools.cache
+def cases_by_entry():
+    found = {}
+    for case in CASES:
+        for name in set(map(name_of, case.covers)):
+            found.setdefault(name, []).append(case)
+    return found
+
+
 def without_second(name):
     """Why an entry has no second derivative checked; None if it has a case, "" if nothing says why."""
-    own = [c for c in CASES if name in map(name_of, c.covers)]
+    own = cases_by_entry().get(name, [])
     if any(c.derivative and c.second for c in own):
         return None
     if name in NO_SECOND:
@@ -149,7 +159,7 @@ def without_derivative(name, own):
     return "what it takes or gives is no float" if not any(of_floats(c) for c in own) else NO_DERIVATIVE.get(name, "")
 
 
-@each_in_turn
+@by_one_python_a_day
 def test_every_derivative_has_a_second_one():
     missing = sorted(name for name in entries() if without_second(name) == "")
     assert not missing, f"cases with second derivatives, or reasons why there are none: {', '.join(missing)}"

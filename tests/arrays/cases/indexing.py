@@ -272,6 +272,9 @@ case(np.unique_values, lambda a: np.unique_values(a), a=A("n|n m", "df", "ties")
 case(np.unique_counts, lambda a: np.unique_counts(a), a=A("n|n m", "dl", "ties"), exact=True, derivative=False)
 case(np.unique_inverse, lambda a: np.unique_inverse(a), a=A("n|n m", "dl", "ties"), exact=True, derivative=False)
 case(np.unique_all, lambda a: np.unique_all(a), a=A("n|n m", "dl", "ties"), exact=True, derivative=False)
+case(np.unique_counts, lambda a: np.unique_counts(a).values, a=A("n|n m", "d", "finite"))
+case(np.unique_inverse, lambda a: np.unique_inverse(a).values, a=A("n|n m", "d", "finite"))
+case(np.unique_all, lambda a: np.unique_all(a).values, a=A("n|n m", "d", "finite"))
 case(
     np.isin,
     lambda a, b: np.isin(a, b, kind="table", invert=True),
