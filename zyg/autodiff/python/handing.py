@@ -85,14 +85,17 @@ def _run_read(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _looked_at(cls: type) -> tuple[FunctionType, CodeType, str] | None:
     method, found = find(cls, "__iter__"), None
     name = _attribute(method.__code__) if type(method) is FunctionType else None
-    plain = name is not None and has_plain_shadow(cls) and attributes.plain_lookup(cls)
-    if plain and find(cls, "__getattr__") is None:
+    if name is not None and _reads_plainly(cls):
         held = find(cls, name)
         if held is None or (type(held) is MemberDescriptorType and attributes.is_slot(cls, held)):
             found = method, method.__code__, name
     note(_known, cls, (cls,), found)
     note_class(cls)
     return found
+
+
+def _reads_plainly(cls: type) -> bool:
+    return has_plain_shadow(cls) and attributes.plain_lookup(cls) and find(cls, "__getattr__") is None
 
 
 def _attribute(code: CodeType) -> str | None:
