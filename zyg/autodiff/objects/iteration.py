@@ -42,6 +42,10 @@ class Holder:
         return self.length
 
 
+# What goes through a list or tuple by an iterator of it, beside places.
+_BY_ITERATORS = frozenset({"list_iterator", "tuple_iterator", "list_reverseiterator", "reversed"})
+
+
 class Iterator:
     """An iterator of items that remembers their backs."""
 
@@ -62,6 +66,30 @@ class Iterator:
         """C code takes an item. (Differentiated code takes the pairs.)"""
         run = objects.reentry.running()
         return next(self.pairs)[0] if run is None else run.next_of(self)
+
+    def __length_hint__(self) -> Any:
+        """How many items are left, as far as that is known here."""
+        base = self.base if type(self) is Direct else None
+        if self.kind in _BY_ITERATORS and type(base) is zip:
+            return operator.length_hint(base.__reduce__()[1][0])
+        return NotImplemented
+
+    def tells_length(self) -> bool:
+        """Whether the builtin iterator has a length hint: `zip`, `map`, generators have none."""
+        return self.kind in ("repeat", "reversed") or self.kind.endswith("iterator")
+
+    def length_hint(self, default: int) -> int:
+        """What `operator.length_hint` gives of the builtin iterator in whose place this one is."""
+        found = self.__length_hint__()
+        if found is not NotImplemented:
+            return found
+        if not self.tells_length():
+            return default
+        what, hint = (
+            "a length hint of an iterator that is no list's or tuple's",
+            "ask what it goes through for its length",
+        )
+        raise Unsupported(what, foreign.position_of(foreign.caller()), hint=hint)
 
     def __repr__(self) -> str:
         return f"<{self.kind} object at {id(self):#x}>"

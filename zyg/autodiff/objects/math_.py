@@ -18,7 +18,7 @@ from zyg.errors import Unsupported
 from zyg.ir.ops import OPS
 from zyg.ir.trace import digamma_of
 
-from . import arithmetic, builtins_, calls, draining, foreign, iteration, queries, reentry, subscripts
+from . import arithmetic, builtins_, calls, draining, foreign, iteration, queries, reach, reentry, subscripts
 from .backs import run_padded
 from .calls import known
 from .conversions import is_convertible, number_of
@@ -587,8 +587,26 @@ builtins_.constant(
     operator.is_, operator.is_not,
 )  # fmt: skip
 builtins_.queries(
-    operator.contains, operator.countOf, operator.indexOf, operator.index, operator.length_hint,
+    operator.contains, operator.countOf, operator.indexOf, operator.index,
 )  # fmt: skip
+
+
+@known(operator.length_hint, exact=True)
+def _length_hint(x: Any, default: Any = 0, /) -> tuple[Any, Any]:
+    """Of iterators that zyg has in the place of builtin ones it is as long as those would be."""
+    if isinstance(x, iteration.Iterator) and type(default) is int:
+        return x.length_hint(default), None
+    return builtins_._query(operator.length_hint, reach.PLAIN, False, x, default)
+
+
+@known(iteration.Iterator.length_hint, iteration.Iterator.__length_hint__, exact=True)
+def _length_hint_in_turn(x: iteration.Iterator, *default: int) -> tuple[Any, Any]:
+    """The same in a second derivative, where what an iterator is made of is another one; and by the name of the method."""
+    if default and not x.tells_length():
+        return default[0], None
+    what = "the second derivative of a length hint" if default else "a length hint by the method `__length_hint__`"
+    hint = "ask what the iterator goes through for its length"
+    raise Unsupported(what, foreign.position_of(foreign.caller()), hint=hint)
 
 
 def getter(f: Any) -> Callable[..., tuple[Any, Any]]:
