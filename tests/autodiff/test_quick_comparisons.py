@@ -5,8 +5,10 @@ import heapq
 import math
 import operator
 
+import numpy as np
 import pytest
 
+import zyg
 from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.ordering import is_quiet
 from zyg.fallback import python_pullback
@@ -509,3 +511,55 @@ def test_second_derivatives(cls, program):
         return d
 
     check(slope, 1.3)
+
+
+# ------------------------------------------------------------------------------------------- elements of arrays
+def elements_in_a_heap(x):
+    heap, total = [], 0.0
+    for k in range(12):
+        heapq.heappush(heap, (x[k % 4] * k, k))
+    while heap:
+        value, k = heapq.heappop(heap)
+        total += value * value * k
+    return total
+
+
+def elements_beside_numbers(x):
+    heap = [x[2], 0.75, x[0] * x[1], 1]
+    heapq.heapify(heap)
+    first = heapq.heappushpop(heap, x[3])
+    return first * 2.0 + sum(v * k for k, v in enumerate(sorted(heap, reverse=True)))
+
+
+def elements_of_float32(x):
+    ranked = sorted([(np.float32(0.5), x[1]), (x[0], x[2]), (np.int64(1), x[3])])
+    return sum(a * b * k for k, (a, b) in enumerate(ranked, 1))
+
+
+def smallest_elements(x):
+    return sum(v * v for v in heapq.nsmallest(2, list(x))) + max(x[0], x[3]) * min(list(x), default=0.0)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize("f", [elements_in_a_heap, elements_beside_numbers, elements_of_float32, smallest_elements])
+def test_elements_of_arrays_are_compared_as_numbers_are(f):
+    x = np.array([0.3, 0.8, 1.2, 0.55])
+    value, (gradient,) = zyg.withgradient(f, x)
+    assert value == pytest.approx(f(x), rel=1e-12)
+    h, along = 1e-6, np.array([1.0, -0.5, 0.25, 2.0])
+    by_differences = [(f(x + h * e) - f(x - h * e)) / (2 * h) for e in np.eye(4)]
+    assert gradient == pytest.approx(by_differences, rel=1e-6, abs=1e-7)
+    steps = [zyg.gradient(f, x + s * h * along)[0] for s in (1, -1)]
+    assert zyg.hvp(f, x, along) == pytest.approx((steps[0] - steps[1]) / (2 * h), rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_elements_beside_text_are_errors():
+    def f(x):
+        return sorted([x[0], "b", x[1]])[0]
+
+    with pytest.raises(TypeError) as expected:
+        f(np.ones(2))
+    with pytest.raises(TypeError) as raised:
+        zyg.gradient(f, np.ones(2))
+    assert str(raised.value) == str(expected.value)

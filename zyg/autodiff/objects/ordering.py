@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from zyg.backend.phrases import COMPARED
 
 from ..identity import note
@@ -11,7 +13,7 @@ from . import attributes
 from .arithmetic import find
 from .reach import INERT, read_by
 
-_ORDERED = frozenset({float, int, bool, str})
+_ORDERED = frozenset({float, int, bool, str, np.float64, np.float32, np.int64, np.int32})
 
 
 def less(a: Any, b: Any) -> bool | None:
