@@ -3,8 +3,10 @@
 import operator
 from collections import defaultdict
 
+import numpy as np
 import pytest
 
+import zyg
 from tests.autodiff.against_differences import check, check_second
 from tests.turns import each_in_long_turn, each_in_turn
 from zyg.autodiff.objects.api import pullback
@@ -440,3 +442,33 @@ def test_a_descriptor_that_can_only_be_deleted_goes_before_the_instance():
     for _ in range(3):
         assert pullback(f, (0.7,))[0] == f(0.7) == 1.4
         assert pullback(f, (0.7,))[1](1.0) == (2.0,)
+
+
+class Terms(dict):
+    """A sum of variables with coefficients."""
+
+    def __rmul__(self, c):
+        return Terms({k: v * c for k, v in self.items()})
+
+    def __radd__(self, c):
+        return Terms({k: v + c for k, v in self.items()})
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: (x[0] * Terms(a=x[1]))["a"],
+        lambda x: (x[0] + x[1] * Terms(a=x[1] * x[0], b=x[0]))["a"],
+        lambda x: sum([x[0] * Terms(a=x[1])], x[1])["a"] * x[0],
+    ],
+)
+def test_numbers_of_numpy_leave_operators_to_instances_of_classes_derived_from_dict(f):
+    """NumPy takes them for single objects, not for sequences of their keys."""
+    x, h, along = np.array([2.0, 3.0]), 1e-5, np.array([1.0, 0.5])
+    value, (gradient,) = zyg.withgradient(f, x)
+    assert value == f(x)
+    by_differences = [(f(x + h * e) - f(x - h * e)) / (2 * h) for e in np.eye(2)]
+    assert gradient == pytest.approx(by_differences, rel=1e-8)
+    moved = [zyg.gradient(f, x + s * h * along)[0] for s in (1, -1)]
+    assert zyg.hvp(f, x, along) == pytest.approx((moved[0] - moved[1]) / (2 * h), rel=1e-7)

@@ -330,7 +330,9 @@ _OF_ARRAYS = (
 
 def _is_array(cls: type) -> bool:
     """Whether NumPy asks the class, or makes an array of the items of its objects."""
-    return any(hasattr(cls, n) for n in _OF_ARRAYS) or (is_in_class(cls, "__len__") and is_in_class(cls, "__getitem__"))
+    if any(hasattr(cls, n) for n in _OF_ARRAYS):
+        return True
+    return is_in_class(cls, "__len__") and is_in_class(cls, "__getitem__") and not issubclass(cls, dict)
 
 
 @passes()
